@@ -1,0 +1,43 @@
+// What the subcommands share: how they add themselves to the command line, and how they end.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "model/error.h"
+
+namespace CLI {
+class App;
+}
+
+namespace traceback::app {
+
+// Exit statuses, the same for every subcommand. (`run` ends as the program does.)
+inline constexpr int kDone = 0;
+inline constexpr int kBadInput = 1;  // a file, a process or the machine is at fault
+inline constexpr int kBadCall = 2;   // the command line is
+
+// Runs the subcommand that was named, after parsing; gives the exit status.
+using Action = std::function<int()>;
+
+// Each adds its subcommand to `app`, and sets `chosen` when the command line names it.
+void addInstrument(CLI::App& app, Action& chosen);
+void addRun(CLI::App& app, Action& chosen, const std::vector<std::string>& words);
+void addSnap(CLI::App& app, Action& chosen);
+void addRecover(CLI::App& app, Action& chosen);
+void addPrint(CLI::App& app, Action& chosen);
+void addInfo(CLI::App& app, Action& chosen);
+void addView(CLI::App& app, Action& chosen);
+void addDoctor(CLI::App& app, Action& chosen);
+void addCollect(CLI::App& app, Action& chosen);  // hidden: the runtime starts it
+
+// Cuts the program and its arguments off the arguments of `run`, so that their options are not taken for
+// ours: all behind `--`, or from the first on that is no option of `run`.
+std::vector<std::string> takeProgramWords(std::vector<std::string>& arguments);
+
+// One line on standard error; gives the status to end with.
+int complain(const model::Error& error);
+int complainAboutCall(const std::string& message);
+
+}  // namespace traceback::app

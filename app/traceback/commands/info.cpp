@@ -1,0 +1,122 @@
+// traceback info: what a file is and holds, a program's or a snap.
+#include <CLI/CLI.hpp>
+#include <cstring>
+#include <map>
+#include <print>
+
+#include "app/traceback/command.h"
+#include "app/traceback/output.h"
+#include "app/traceback/trace_file.h"
+#include "instrument/instrument.h"
+#include "loader/elf/elf_image.h"
+#include "loader/map/map_view.h"
+#include "loader/mapped_file.h"
+#include "model/text_format.h"
+#include "model/utf8.h"
+#include "runtime/format/map.h"
+#include "runtime/format/snap.h"
+
+namespace traceback::app {
+
+namespace {
+
+void row(std::string_view name, std::string_view value) {
+  std::println("{:14}{}", name, model::printable(value));
+}
+
+void rowIfAny(std::string_view name, std::string_view value) {
+  if (!value.empty()) row(name, value);
+}
+
+bool isSnap(loader::Bytes bytes) {
+  const auto magic = loader::readAt<std::uint64_t>(bytes, 0);
+  return magic && *magic == format::kSnapMagic;
+}
+
+int infoOnElf(loader::Bytes bytes, const std::string& path) {
+  const auto image = loader::ElfImage::parse(bytes, path);
+  if (!image) return complain(image.error());
+  row("kind", image->segment(PT_INTERP) != nullptr ? "program"
+              : image->type() == ET_DYN            ? "shared library"
+              : image->type() == ET_REL            ? "object file"
+                                                   : "statically linked program");
+  rowIfAny("build id", image->buildId());
+  const Elf64_Shdr* section = image->section(format::kMapSection);
+  if (section == nullptr) {
+    row("instrumented", "no");
+    return kDone;
+  }
+  const auto map = loader::MapView::parse(image->contents(*section), path, section->sh_offset);
+  if (!map) return complain(map.error());
+  const auto& header = map->header();
+  row("instrumented",
+      (header.flags & format::kMapIsNull) != 0 ? "yes, in null mode: it records nothing" : "yes");
+  row("from", map->originalName());
+  row("map id", loader::mapIdText(map->id()));
+  std::uint64_t copied = 0, originalBytes = 0, copyBytes = 0;
+  std::map<std::string, std::uint64_t> skipped;
+  for (std::uint32_t i = 0; i < map->functionCount(); ++i) {
+    const auto& function = map->function(i);
+    if (function.copy == 0) {
+      ++skipped[instrument::skipReasonName(static_cast<format::SkipReason>(function.skipReason))];
+      continue;
+    }
+    ++copied;
+    originalBytes += function.originalSize;
+    copyBytes += function.copySize;
+  }
+  row("functions", std::format("{} of {} instrumented ({} of code became {})", copied, map->functionCount(),
+                               humanSize(originalBytes), humanSize(copyBytes)));
+  for (const auto& [reason, count] : skipped) row("", std::format("left alone: {:6}  {}", count, reason));
+  row("blocks", std::format("{} in {} DAGs", map->blockCount(), header.dagCount));
+  return kDone;
+}
+
+int infoOnSnap(const std::string& path) {
+  const auto loaded = openTrace(path);
+  if (!loaded) return complain(loaded.error());
+  const model::Trace& trace = **loaded;
+  row("kind", "snap");
+  row("program", std::format("{} (pid {})", trace.summary.program, trace.summary.pid));
+  rowIfAny("command line", trace.summary.commandLine);
+  rowIfAny("host", trace.summary.host);
+  row("reason", reasonText(trace.summary));
+  row("when", whenText(trace.summary.when));
+  for (const auto& module : trace.modules) {
+    row("module",
+        std::format("{}{}{}{}", module.path, module.buildId.empty() ? "" : "  build id " + module.buildId,
+                    module.hasMap ? "" : "  (no map: its records cannot be read)",
+                    module.hasLines ? "" : "  (no line information)"));
+  }
+  for (std::uint32_t i = 0; i < trace.threads.size(); ++i) {
+    const auto& thread = *trace.threads[i];
+    row("thread",
+        std::format("{}  {} (tid {}): {} entries from {} records{}{}", model::threadNumber({i}),
+                    thread.info().name, thread.info().tid, thread.entryCount(), thread.info().recordCount,
+                    thread.info().atFault ? ", at fault" : "", thread.info().ended ? ", ended" : ""));
+  }
+  for (const auto& note : trace.report.notes()) {
+    row(note.severity == model::Severity::Info ? "note" : "damage",
+        note.count > 1 ? std::format("{} ({} times)", note.text, note.count) : note.text);
+  }
+  return kDone;
+}
+
+int runInfo(const std::string& path) {
+  const auto file = loader::MappedFile::open(path);
+  if (!file) return complain(file.error());
+  return isSnap(file->bytes()) ? infoOnSnap(path) : infoOnElf(file->bytes(), path);
+}
+
+}  // namespace
+
+void addInfo(CLI::App& app, Action& chosen) {
+  auto path = std::make_shared<std::string>();
+  auto* command = app.add_subcommand("info", "Says what a snap, a program or a shared library holds");
+  command->add_option("FILE", *path, "A snap, or an ELF file, instrumented or not")
+      ->required()
+      ->type_name("");
+  command->callback([path, &chosen] { chosen = [path] { return runInfo(*path); }; });
+}
+
+}  // namespace traceback::app

@@ -1,0 +1,51 @@
+#include "app/traceback/installation.h"
+
+#include <cstdlib>
+#include <system_error>
+
+namespace traceback::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path firstThatExists(std::initializer_list<fs::path> candidates) {
+  for (const auto& candidate : candidates) {
+    std::error_code ignored;
+    if (fs::is_regular_file(candidate, ignored)) return fs::canonical(candidate, ignored);
+  }
+  return {};
+}
+
+std::optional<fs::path> baseFolder(const char* variable, const char* underHome) {
+  if (const char* value = std::getenv(variable); value != nullptr && value[0] == '/') {
+    return fs::path(value) / "traceback";
+  }
+  if (const char* home = std::getenv("HOME"); home != nullptr && home[0] == '/') {
+    return fs::path(home) / underHome / "traceback";
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+model::Result<Installation> findInstallation() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (error)
+    return model::fail("cannot be read, so the runtime cannot be found: mount /proc", "/proc/self/exe");
+  const fs::path folder = program.parent_path();
+  return Installation{
+      .program = program,
+      .runtime =
+          firstThatExists({folder / "../lib/libtraceback.so",
+                           folder / ".." / TRACEBACK_LIBDIR / "libtraceback.so", folder / "libtraceback.so"}),
+      .viewer = firstThatExists({folder / "traceback-viewer"}),
+  };
+}
+
+std::optional<fs::path> cacheFolder() { return baseFolder("XDG_CACHE_HOME", ".cache"); }
+
+std::optional<fs::path> stateFolder() { return baseFolder("XDG_STATE_HOME", ".local/state"); }
+
+}  // namespace traceback::app

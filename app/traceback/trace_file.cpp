@@ -1,0 +1,54 @@
+#include "app/traceback/trace_file.h"
+
+#include <chrono>
+#include <format>
+#include <print>
+
+#include "loader/load_trace.h"
+#include "model/text_format.h"
+#include "model/utf8.h"
+
+namespace traceback::app {
+
+model::Result<std::shared_ptr<const model::Trace>> openTrace(const std::string& snap) {
+  return loader::loadTrace(snap);
+}
+
+std::string reasonText(const model::Trace::Summary& summary) {
+  switch (summary.reason) {
+    case model::TraceReason::Fault:
+      return std::format("{} at address {:#x}", model::signalName(summary.signal),
+                         summary.faultAddress.value);
+    case model::TraceReason::Abort:
+      return "aborted";
+    case model::TraceReason::UserRequest:
+      return "snapped while it ran";
+    case model::TraceReason::Recovered:
+      return "recovered after it was killed";
+    case model::TraceReason::Api:
+      return "snapped itself";
+    case model::TraceReason::Hang:
+      return "hung";
+    case model::TraceReason::Policy:
+      return "snapped by policy";
+    case model::TraceReason::Unknown:
+      break;
+  }
+  return "reason unknown";
+}
+
+std::string whenText(model::Nanoseconds when) {
+  if (when.value == 0) return "unknown";
+  const std::chrono::sys_seconds seconds{std::chrono::seconds(when.value / 1'000'000'000)};
+  return std::format("{:%FT%TZ}", seconds);
+}
+
+void complainAboutDamage(const std::string& snap, const model::LoadReport& report) {
+  for (const auto& note : report.notes()) {
+    if (note.severity == model::Severity::Info) continue;
+    std::println(stderr, "traceback: {}: {}{}", model::printable(snap), model::printable(note.text),
+                 note.count > 1 ? std::format(" ({} times)", note.count) : "");
+  }
+}
+
+}  // namespace traceback::app

@@ -1,0 +1,24 @@
+// Opening a snap for a command.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "model/error.h"
+#include "model/load_report.h"
+#include "model/trace.h"
+
+namespace traceback::app {
+
+model::Result<std::shared_ptr<const model::Trace>> openTrace(const std::string& snap);
+
+// Why the snap was made: "SIGSEGV at address 0x8".
+std::string reasonText(const model::Trace::Summary& summary);
+
+// UTC, as ISO 8601 has it; "unknown" for zero.
+std::string whenText(model::Nanoseconds when);
+
+// A line on standard error for each thing that was lost, so that nobody takes the rest for all of it.
+void complainAboutDamage(const std::string& snap, const model::LoadReport& report);
+
+}  // namespace traceback::app

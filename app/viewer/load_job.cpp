@@ -1,0 +1,79 @@
+#include "app/viewer/load_job.h"
+
+#include <QFile>
+#include <atomic>
+#include <mutex>
+#include <optional>
+
+namespace traceback::app {
+namespace {
+
+constexpr int kLookEveryMs = 10;
+
+}  // namespace
+
+struct LoadJob::State {
+  std::stop_source stop;
+  std::atomic<bool> ended = false;
+  std::mutex mutex;  // for what follows
+  double done = 0;
+  std::string stage;
+  bool changed = false;
+  std::optional<model::Result<SharedTrace>> outcome;
+};
+
+LoadJob::LoadJob(LoadFunction load, QObject* parent) : QObject(parent), m_load(std::move(load)) {
+  m_timer.setInterval(kLookEveryMs);
+  connect(&m_timer, &QTimer::timeout, this, &LoadJob::look);
+}
+
+LoadJob::~LoadJob() { cancel(); }
+
+void LoadJob::start(const QString& file) {
+  cancel();
+  m_file = file;
+  auto state = std::make_shared<State>();
+  m_state = state;
+  const std::filesystem::path path(QFile::encodeName(file).toStdString());
+  m_threads.emplace_back([state, path, load = m_load] {
+    const LoadProgress progress = [&state](double done, const std::string& stage) {
+      const std::lock_guard lock(state->mutex);
+      state->done = done;
+      state->stage = stage;
+      state->changed = true;
+    };
+    auto outcome = load(path, progress, state->stop.get_token());
+    const std::lock_guard lock(state->mutex);
+    state->outcome.emplace(std::move(outcome));
+    state->ended = true;
+  });
+  m_timer.start();
+}
+
+void LoadJob::cancel() {
+  m_timer.stop();
+  if (m_state) m_state->stop.request_stop();
+  m_state.reset();
+}
+
+void LoadJob::look() {
+  const std::shared_ptr<State> state = m_state;
+  std::optional<model::Result<SharedTrace>> outcome;
+  {
+    const std::lock_guard lock(state->mutex);
+    if (state->changed) {
+      state->changed = false;
+      emit progress(state->done, QString::fromStdString(state->stage));
+    }
+    outcome.swap(state->outcome);
+  }
+  if (!outcome) return;
+  m_timer.stop();
+  m_state.reset();
+  if (*outcome)
+    emit loaded(**outcome);
+  else
+    emit failed(outcome->error());
+}
+
+}  // namespace traceback::app

@@ -1,0 +1,59 @@
+// The loader comes first: Qt takes some plain words, such as "slots", for its own.
+#include "loader/disasm/module_code.h"
+#include "loader/load_trace.h"
+
+#include "app/viewer/loader_services.h"
+
+#include <map>
+#include <optional>
+
+#include "app/viewer/file_sources.h"
+
+namespace traceback::app {
+namespace {
+
+// Of one function; more than anybody reads.
+constexpr std::size_t kMostInstructions = 50'000;
+
+class ModuleDisassembly : public views::DisassemblyProvider {
+ public:
+  model::Result<std::vector<views::Instruction>> disassemble(const model::Module& module,
+                                                             model::VirtAddr start,
+                                                             model::VirtAddr end) override {
+    auto known = m_codes.find(module.path);
+    if (known == m_codes.end())
+      known =
+          m_codes.emplace(module.path, loader::ModuleCode::openFirst({module.path}, module.buildId)).first;
+    const model::Result<loader::ModuleCode>& code = known->second;
+    if (!code) return std::unexpected(code.error());
+    std::vector<views::Instruction> result;
+    for (const loader::Instruction& each :
+         code->instructionsIn(start, end, kMostInstructions, loader::Syntax::Intel)) {
+      const QString mnemonic = QString::fromStdString(each.mnemonic);
+      const QString operands = QString::fromStdString(each.operands);
+      result.push_back(
+          {each.address, each.size,
+           operands.isEmpty() ? mnemonic : QStringLiteral("%1 %2").arg(mnemonic, -8).arg(operands)});
+    }
+    return result;
+  }
+
+ private:
+  std::map<std::string, model::Result<loader::ModuleCode>> m_codes;
+};
+
+model::Result<SharedTrace> load(const std::filesystem::path& file, const LoadProgress& progress,
+                                std::stop_token stop) {
+  const auto report = [&progress](double done, std::string_view stage) {
+    progress(done, std::string(stage));
+  };
+  return loader::loadTrace(file, {}, report, std::move(stop));
+}
+
+}  // namespace
+
+Services loaderServices() {
+  return {load, fileSources, [] { return std::make_shared<ModuleDisassembly>(); }};
+}
+
+}  // namespace traceback::app

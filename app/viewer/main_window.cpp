@@ -1,0 +1,291 @@
+#include "app/viewer/main_window.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QCloseEvent>
+#include <QDockWidget>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QLabel>
+#include <QMimeData>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QStatusBar>
+#include <QTimer>
+#include <QVBoxLayout>
+
+#include "app/viewer/start_pages.h"
+#include "app/viewer/step_actions.h"
+#include "views/code_pane.h"
+#include "views/code_view.h"
+#include "views/formatting.h"
+#include "views/pane_header.h"
+#include "views/side_panels.h"
+#include "views/summary_strip.h"
+#include "views/trace_pane.h"
+
+namespace traceback::app {
+namespace {
+
+constexpr int kMessageMs = 6000;
+// A file that opens faster than this needs no page of its own.
+constexpr int kLoadingPageAfterMs = 150;
+constexpr QSize kDefaultSize(1200, 800);
+
+}  // namespace
+
+MainWindow::MainWindow(Services services, const Options& options, bool remember, QWidget* parent)
+    : QMainWindow(parent),
+      m_services(std::move(services)),
+      m_options(options),
+      m_remember(remember),
+      m_job(m_services.load),
+      m_steps(new StepActions(m_navigator, this)) {
+  setObjectName(QStringLiteral("mainWindow"));
+  setWindowTitle(QStringLiteral("TraceBack"));
+  setAcceptDrops(true);
+  buildCentral();
+  buildDocks();
+  buildToolBar();
+  buildMenus();
+  m_place = new QLabel(this);
+  statusBar()->addPermanentWidget(m_place);
+  useSourceMappings();
+  if (m_services.disassembly) m_code->setDisassembly(m_services.disassembly());
+
+  connect(&m_navigator, &views::Navigator::moved, this, &MainWindow::showStatus);
+  connect(m_code, &views::CodePane::message, this,
+          [this](const QString& text) { statusBar()->showMessage(text, kMessageMs); });
+  connect(m_code, &views::CodePane::locateRequested, this, &MainWindow::locateSource);
+  connect(m_summary, &views::SummaryStrip::notesRequested, m_notesDock, &QDockWidget::show);
+  connect(&m_job, &LoadJob::progress, m_loading, &LoadingPage::setProgress);
+  connect(&m_job, &LoadJob::loaded, this, &MainWindow::loaded);
+  connect(&m_job, &LoadJob::failed, this, [this](const model::Error& error) {
+    const QString message = QString::fromStdString(error.text());
+    m_error->show(m_job.file(), message);
+    showPage(Showing::Error);
+    emit finishedLoading(message);
+  });
+
+  showPage(Showing::Welcome);
+  resize(m_options.size.value_or(kDefaultSize));
+  m_defaultState = m_docks->saveState();
+  if (m_remember) {
+    if (!m_options.size) restoreGeometry(m_settings.state(QStringLiteral("geometry")));
+    m_docks->restoreState(m_settings.state(QStringLiteral("docks")));
+    m_splitter->restoreState(m_settings.state(QStringLiteral("splitter")));
+    m_traces->restoreColumns(m_settings.state(QStringLiteral("columns")));
+    m_welcome->setRecent(m_settings.recentFiles());
+  }
+  if (m_options.flat)
+    m_traces->setMode(*m_options.flat ? views::TracePane::Mode::Flat : views::TracePane::Mode::Tree);
+  if (m_options.disassembly) m_code->disassemblyAction()->setChecked(true);
+  m_notesDock->hide();
+}
+
+MainWindow::~MainWindow() = default;
+
+void MainWindow::buildCentral() {
+  m_pages = new QStackedWidget(this);
+  m_welcome = new WelcomePage(m_pages);
+  m_loading = new LoadingPage(m_pages);
+  m_error = new ErrorPage(m_pages);
+  connect(m_welcome, &WelcomePage::openRequested, this, &MainWindow::askForFile);
+  connect(m_welcome, &WelcomePage::fileRequested, this, &MainWindow::openFile);
+  connect(m_error, &ErrorPage::openRequested, this, &MainWindow::askForFile);
+  connect(m_loading, &LoadingPage::cancelRequested, this, &MainWindow::cancelLoading);
+
+  m_tracePage = new QWidget(m_pages);
+  m_summary = new views::SummaryStrip(m_tracePage);
+  m_docks = new QMainWindow(m_tracePage);
+  m_docks->setWindowFlags(Qt::Widget);
+  m_docks->setDockNestingEnabled(true);
+  m_docks->setContextMenuPolicy(Qt::NoContextMenu);
+  m_splitter = new QSplitter(Qt::Vertical, m_docks);
+  m_docks->setCentralWidget(m_splitter);
+  m_code = new views::CodePane(m_navigator, m_sources, m_splitter);
+  m_traces = new views::TracePane(m_navigator, m_sources, m_splitter);
+  m_splitter->addWidget(m_code);
+  m_splitter->addWidget(m_traces);
+  m_splitter->setStretchFactor(0, 11);
+  m_splitter->setStretchFactor(1, 9);
+  m_splitter->setHandleWidth(5);
+  m_splitter->setChildrenCollapsible(false);
+  auto* layout = new QVBoxLayout(m_tracePage);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addWidget(m_summary);
+  layout->addWidget(m_docks, 1);
+  for (QWidget* page : {static_cast<QWidget*>(m_welcome), static_cast<QWidget*>(m_loading),
+                        static_cast<QWidget*>(m_error), m_tracePage})
+    m_pages->addWidget(page);
+  m_tracePage->installEventFilter(this);
+  setCentralWidget(m_pages);
+}
+
+QDockWidget* MainWindow::addDock(const QString& name, const QString& title, QWidget* widget,
+                                 Qt::DockWidgetArea area) {
+  auto* dock = new QDockWidget(title, this);
+  dock->setObjectName(name);
+  dock->setWidget(widget);
+  auto* header = new views::PaneHeader(dock);
+  header->addTitle(new QLabel(title, header));
+  dock->setTitleBarWidget(header);
+  m_docks->addDockWidget(area, dock);
+  return dock;
+}
+
+void MainWindow::buildDocks() {
+  m_threads = new views::ThreadsPanel(m_navigator, this);
+  m_calls = new views::CallsPanel(m_navigator, this);
+  m_threadsDock = addDock(QStringLiteral("threadsDock"), tr("Threads"), m_threads, Qt::LeftDockWidgetArea);
+  m_callsDock = addDock(QStringLiteral("callsDock"), tr("Active calls"), m_calls, Qt::LeftDockWidgetArea);
+  m_notesDock = addDock(QStringLiteral("notesDock"), tr("Notes about this snap"),
+                        new views::NotesPanel(m_navigator, this), Qt::BottomDockWidgetArea);
+  m_docks->setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+  m_docks->resizeDocks({m_threadsDock, m_callsDock}, {190, 520}, Qt::Vertical);
+  m_docks->resizeDocks({m_threadsDock}, {280}, Qt::Horizontal);
+}
+
+void MainWindow::showPage(Showing what) {
+  m_pages->setCurrentIndex(static_cast<int>(what));
+  const bool trace = what == Showing::Trace;
+  if (!trace) setWindowTitle(QStringLiteral("TraceBack"));
+  if (!trace) m_place->clear();
+}
+
+MainWindow::Showing MainWindow::showing() const { return static_cast<Showing>(m_pages->currentIndex()); }
+
+QString MainWindow::errorMessage() const { return m_error->message(); }
+
+void MainWindow::openFile(const QString& file) {
+  m_job.start(file);
+  m_loading->start(file);
+  // A trace that is open already stays in sight for a moment, so that small files do not flicker.
+  if (showing() != Showing::Trace) {
+    showPage(Showing::Loading);
+    return;
+  }
+  QTimer::singleShot(kLoadingPageAfterMs, this, [this, file] {
+    if (m_job.running() && m_job.file() == file) showPage(Showing::Loading);
+  });
+}
+
+void MainWindow::cancelLoading() {
+  m_job.cancel();
+  showPage(m_navigator.trace() ? Showing::Trace : Showing::Welcome);
+  if (m_navigator.trace())
+    setWindowTitle(tr("%1 \u2014 TraceBack").arg(views::traceTitle(*m_navigator.trace())));
+  statusBar()->showMessage(tr("Loading was cancelled."), kMessageMs);
+}
+
+void MainWindow::loaded(const SharedTrace& trace) {
+  if (m_remember) {
+    m_settings.addRecentFile(m_job.file());
+    m_welcome->setRecent(m_settings.recentFiles());
+  }
+  setTrace(trace);
+  emit finishedLoading({});
+}
+
+void MainWindow::setTrace(const SharedTrace& trace) {
+  m_painted = false;
+  m_sources.setTrace(trace);
+  m_summary->setTrace(trace);
+  m_navigator.setTrace(trace);
+  showPage(Showing::Trace);
+  setWindowTitle(tr("%1 \u2014 TraceBack").arg(views::traceTitle(*trace)));
+  // What the command line asks for holds for the file that it names.
+  if (!m_optionsUsed) {
+    m_optionsUsed = true;
+    if (m_options.thread && !m_navigator.goToThread({*m_options.thread - 1}))
+      statusBar()->showMessage(tr("There is no thread %1.").arg(*m_options.thread), kMessageMs);
+    if (m_options.entry &&
+        !m_navigator.goTo(m_navigator.threadIndex(), *m_options.entry, views::Navigator::Remember::Yes))
+      statusBar()->showMessage(tr("The thread has no entry %1.").arg(*m_options.entry), kMessageMs);
+  }
+  m_traces->currentView()->setFocus();
+  update();
+}
+
+void MainWindow::showStatus() {
+  const auto entry = m_navigator.entryIndex();
+  if (!entry) return m_place->clear();
+  m_place->setText(tr("Entry %1 of %2, depth %3")
+                       .arg(views::count(*entry + 1), views::count(m_navigator.thread()->entryCount()))
+                       .arg(m_navigator.entry()->depth));
+}
+
+void MainWindow::askForFile() {
+  const QString file = QFileDialog::getOpenFileName(this, tr("Open Snap"), {},
+                                                    tr("TraceBack snaps (*.tbsnap);;All files (*)"));
+  if (!file.isEmpty()) openFile(file);
+}
+
+void MainWindow::useSourceMappings() {
+  if (!m_services.sources) return;
+  QList<SourceMapping> mappings = m_options.sourceMappings;
+  if (m_remember) mappings += m_settings.sourceMappings();
+  m_sources.setProvider(m_services.sources(mappings));
+}
+
+void MainWindow::locateSource(const QString& compiled) {
+  const QString name = QFileInfo(compiled).fileName();
+  const QString chosen = QFileDialog::getOpenFileName(this, tr("Where is %1?").arg(compiled), name,
+                                                      tr("%1 (%1);;All files (*)").arg(name));
+  if (chosen.isEmpty()) return;
+  const auto mapping = mappingBetween(compiled, chosen);
+  if (!mapping) {
+    statusBar()->showMessage(tr("%1 is not called %2.").arg(QFileInfo(chosen).fileName(), name), kMessageMs);
+    return;
+  }
+  if (m_remember)
+    m_settings.addSourceMapping(*mapping);
+  else
+    m_options.sourceMappings.prepend(*mapping);
+  useSourceMappings();
+  m_code->refresh();
+  m_traces->refreshSources();
+}
+
+bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+  if (!m_painted && event->type() == QEvent::Paint && showing() == Showing::Trace) {
+    m_painted = true;
+    // After what is being painted now.
+    QTimer::singleShot(0, this, &MainWindow::tracePainted);
+  }
+  return QMainWindow::eventFilter(watched, event);
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  m_job.cancel();
+  if (m_remember) {
+    m_settings.setState(QStringLiteral("geometry"), saveGeometry());
+    m_settings.setState(QStringLiteral("docks"), m_docks->saveState());
+    m_settings.setState(QStringLiteral("splitter"), m_splitter->saveState());
+    m_settings.setState(QStringLiteral("columns"), m_traces->saveColumns());
+  }
+  QMainWindow::closeEvent(event);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  const QList<QUrl> urls = event->mimeData()->urls();
+  if (urls.size() == 1 && urls.first().isLocalFile()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  const QList<QUrl> urls = event->mimeData()->urls();
+  if (urls.size() != 1 || !urls.first().isLocalFile()) return;
+  event->acceptProposedAction();
+  openFile(urls.first().toLocalFile());
+}
+
+void MainWindow::restoreDefaultLayout() {
+  m_docks->restoreState(m_defaultState);
+  m_notesDock->hide();
+  const int height = m_splitter->height();
+  m_splitter->setSizes({height * 11 / 20, height * 9 / 20});
+  if (m_remember) m_settings.clearState();
+}
+
+}  // namespace traceback::app

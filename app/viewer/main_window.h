@@ -1,0 +1,132 @@
+// The window: the panes of views/ around one navigator, and the way from a file to a trace in them.
+#pragma once
+
+#include <QMainWindow>
+#include <functional>
+#include <memory>
+
+#include "app/viewer/load_job.h"
+#include "app/viewer/options.h"
+#include "app/viewer/settings.h"
+#include "views/code_provider.h"
+#include "views/navigator.h"
+#include "views/source_cache.h"
+
+class QDockWidget;
+class QLabel;
+class QMenu;
+class QSplitter;
+class QStackedWidget;
+
+namespace traceback::views {
+class CallsPanel;
+class CodePane;
+class SearchBox;
+class SummaryStrip;
+class ThreadsPanel;
+class TracePane;
+}  // namespace traceback::views
+
+namespace traceback::app {
+
+class ErrorPage;
+class LoadingPage;
+class StepActions;
+class WelcomePage;
+
+// What the window gets from below; tests bring their own.
+struct Services {
+  LoadFunction load;
+  std::function<std::shared_ptr<views::SourceProvider>(const QList<SourceMapping>&)> sources;
+  std::function<std::shared_ptr<views::DisassemblyProvider>()> disassembly;
+};
+
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+
+ public:
+  // Remembers its state only if `remember`, so that a picture looks the same each time.
+  MainWindow(Services services, const Options& options, bool remember, QWidget* parent = nullptr);
+  ~MainWindow() override;
+
+  void openFile(const QString& file);
+  void setTrace(const SharedTrace& trace);
+
+  enum class Showing : std::uint8_t { Welcome, Loading, Error, Trace };
+  Showing showing() const;
+  // Of the error page.
+  QString errorMessage() const;
+
+  views::Navigator& navigator() { return m_navigator; }
+  views::CodePane* codePane() const { return m_code; }
+  views::TracePane* tracePane() const { return m_traces; }
+  views::ThreadsPanel* threadsPanel() const { return m_threads; }
+  views::CallsPanel* callsPanel() const { return m_calls; }
+  views::SummaryStrip* summaryStrip() const { return m_summary; }
+  QDockWidget* notesDock() const { return m_notesDock; }
+  views::SearchBox* searchBox() const { return m_search; }
+  StepActions* steps() const { return m_steps; }
+
+ signals:
+  // With an empty message: the trace is shown. Cancelling says nothing.
+  void finishedLoading(const QString& error);
+  // Once for each trace, after it was on the screen for the first time.
+  void tracePainted();
+
+ protected:
+  void closeEvent(QCloseEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void buildCentral();
+  void buildDocks();
+  void buildMenus();
+  void buildToolBar();
+  QDockWidget* addDock(const QString& name, const QString& title, QWidget* widget, Qt::DockWidgetArea area);
+  void showPage(Showing what);
+  void showStatus();
+  void askForFile();
+  void cancelLoading();
+  void loaded(const SharedTrace& trace);
+  void locateSource(const QString& compiled);
+  void useSourceMappings();
+  void fillRecentMenu();
+  void restoreDefaultLayout();
+  void showShortcuts();
+  void showAbout();
+
+  Services m_services;
+  Options m_options;
+  bool m_remember;
+  bool m_optionsUsed = false;
+  bool m_painted = true;
+  Settings m_settings;
+  views::Navigator m_navigator;
+  views::SourceCache m_sources;
+  LoadJob m_job;
+
+  StepActions* m_steps;
+  QStackedWidget* m_pages;
+  WelcomePage* m_welcome;
+  LoadingPage* m_loading;
+  ErrorPage* m_error;
+  QWidget* m_tracePage;
+  QMainWindow* m_docks;  // within the trace's page, so that the lists come and go with it
+  QSplitter* m_splitter;
+  views::SummaryStrip* m_summary;
+  views::CodePane* m_code;
+  views::TracePane* m_traces;
+  views::ThreadsPanel* m_threads;
+  views::CallsPanel* m_calls;
+  QDockWidget* m_threadsDock;
+  QDockWidget* m_callsDock;
+  QDockWidget* m_notesDock;
+  views::SearchBox* m_search;
+  QMenu* m_recentMenu;
+  QLabel* m_place;
+  QByteArray m_defaultState;
+};
+
+}  // namespace traceback::app

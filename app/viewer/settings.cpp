@@ -1,0 +1,87 @@
+#include "app/viewer/settings.h"
+
+#include <QFileInfo>
+#include <QStandardPaths>
+#include <algorithm>
+
+namespace traceback::app {
+namespace {
+
+constexpr qsizetype kMostRecent = 10;
+
+QString stateFolder() {
+#if QT_VERSION >= QT_VERSION_CHECK(6, 7, 0)
+  return QStandardPaths::writableLocation(QStandardPaths::GenericStateLocation);
+#else
+  return QStandardPaths::writableLocation(QStandardPaths::GenericConfigLocation);
+#endif
+}
+
+}  // namespace
+
+std::optional<SourceMapping> parseMapping(const QString& text) {
+  const qsizetype equals = text.indexOf(u'=');
+  if (equals <= 0 || equals == text.size() - 1) return std::nullopt;
+  return SourceMapping{text.first(equals), text.sliced(equals + 1)};
+}
+
+std::optional<SourceMapping> mappingBetween(const QString& compiled, const QString& chosen) {
+  QStringList from = compiled.split(u'/'), to = chosen.split(u'/');
+  if (from.isEmpty() || to.isEmpty() || from.last() != to.last()) return std::nullopt;
+  while (from.size() > 1 && to.size() > 1 && from.last() == to.last()) {
+    from.removeLast();
+    to.removeLast();
+  }
+  const auto joined = [](const QStringList& parts) {
+    const QString path = parts.join(u'/');
+    return path.isEmpty() ? QStringLiteral("/") : path;
+  };
+  return SourceMapping{joined(from), joined(to)};
+}
+
+Settings::Settings()
+    : m_config(QStandardPaths::writableLocation(QStandardPaths::GenericConfigLocation) +
+                   QStringLiteral("/traceback/viewer.ini"),
+               QSettings::IniFormat),
+      m_state(stateFolder() + QStringLiteral("/traceback/viewer-state.ini"), QSettings::IniFormat) {}
+
+QList<SourceMapping> Settings::sourceMappings() const {
+  QList<SourceMapping> result;
+  for (const QString& text : m_config.value(QStringLiteral("source/paths")).toStringList())
+    if (const auto mapping = parseMapping(text)) result.append(*mapping);
+  return result;
+}
+
+void Settings::addSourceMapping(const SourceMapping& mapping) {
+  QList<SourceMapping> all = sourceMappings();
+  all.removeAll(mapping);
+  all.prepend(mapping);
+  QStringList texts;
+  for (const SourceMapping& each : all) texts.append(each.from + u'=' + each.to);
+  m_config.setValue(QStringLiteral("source/paths"), texts);
+}
+
+QStringList Settings::recentFiles() const { return m_state.value(QStringLiteral("recent")).toStringList(); }
+
+void Settings::addRecentFile(const QString& file) {
+  const QString path = QFileInfo(file).absoluteFilePath();
+  QStringList files = recentFiles();
+  files.removeAll(path);
+  files.prepend(path);
+  files = files.first(std::min(files.size(), kMostRecent));
+  m_state.setValue(QStringLiteral("recent"), files);
+}
+
+void Settings::clearRecentFiles() { m_state.remove(QStringLiteral("recent")); }
+
+QByteArray Settings::state(const QString& name) const {
+  return m_state.value(QStringLiteral("window/") + name).toByteArray();
+}
+
+void Settings::setState(const QString& name, const QByteArray& value) {
+  m_state.setValue(QStringLiteral("window/") + name, value);
+}
+
+void Settings::clearState() { m_state.remove(QStringLiteral("window")); }
+
+}  // namespace traceback::app

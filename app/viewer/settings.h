@@ -1,0 +1,44 @@
+// What the viewer remembers from one time to the next, in the places that the XDG base directory
+// specification names: choices in the configuration folder, what just happened to be so in the state folder.
+#pragma once
+
+#include <QByteArray>
+#include <QList>
+#include <QSettings>
+#include <QString>
+#include <QStringList>
+
+namespace traceback::app {
+
+// Source compiled in `from` is to be found in `to`.
+struct SourceMapping {
+  QString from, to;
+  friend bool operator==(const SourceMapping&, const SourceMapping&) = default;
+};
+// "FROM=TO"; nothing if it is not of that form.
+std::optional<SourceMapping> parseMapping(const QString& text);
+// What turns `compiled` into `chosen` and holds for as many other files as possible: their common end is left
+// out. Nothing if the file names differ.
+std::optional<SourceMapping> mappingBetween(const QString& compiled, const QString& chosen);
+
+class Settings {
+ public:
+  Settings();
+
+  QList<SourceMapping> sourceMappings() const;
+  void addSourceMapping(const SourceMapping& mapping);
+
+  QStringList recentFiles() const;
+  void addRecentFile(const QString& file);
+  void clearRecentFiles();
+
+  QByteArray state(const QString& name) const;
+  void setState(const QString& name, const QByteArray& value);
+  void clearState();
+
+ private:
+  QSettings m_config;
+  QSettings m_state;
+};
+
+}  // namespace traceback::app

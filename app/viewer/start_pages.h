@@ -1,0 +1,62 @@
+// What the window shows while it has no trace: a welcome, a file being loaded, or why one was not opened.
+#pragma once
+
+#include <QWidget>
+
+class QLabel;
+class QProgressBar;
+class QPushButton;
+class QVBoxLayout;
+
+namespace traceback::app {
+
+class WelcomePage : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit WelcomePage(QWidget* parent = nullptr);
+  void setRecent(const QStringList& files);
+
+ signals:
+  void openRequested();
+  void fileRequested(const QString& file);
+
+ private:
+  QVBoxLayout* m_recent;
+  QLabel* m_recentTitle;
+};
+
+class LoadingPage : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit LoadingPage(QWidget* parent = nullptr);
+  void start(const QString& file);
+  void setProgress(double done, const QString& stage);
+
+ signals:
+  void cancelRequested();
+
+ private:
+  QLabel* m_title;
+  QLabel* m_stage;
+  QProgressBar* m_bar;
+};
+
+class ErrorPage : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit ErrorPage(QWidget* parent = nullptr);
+  void show(const QString& file, const QString& message);
+  QString message() const;
+
+ signals:
+  void openRequested();
+
+ private:
+  QLabel* m_title;
+  QLabel* m_message;
+};
+
+}  // namespace traceback::app

@@ -1,0 +1,180 @@
+#include "instrument/analysis/code_targets.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace traceback::instrument {
+namespace {
+
+using format::SkipReason;
+
+constexpr std::size_t kMostTableEntries = 1 << 16;
+
+template <typename T>
+T load(std::span<const std::byte> bytes, std::size_t offset) {
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+bool isDirectJump(const Instruction& insn) {
+  return insn.flow == Flow::Jump || insn.flow == Flow::Branch || insn.flow == Flow::ShortBranch;
+}
+
+void sortUnique(std::vector<VirtAddr>& addresses) {
+  std::ranges::sort(addresses);
+  addresses.erase(std::ranges::unique(addresses).begin(), addresses.end());
+}
+
+}  // namespace
+
+void CodeTargets::mark(std::vector<std::vector<bool>>& bits, VirtAddr address) {
+  for (std::size_t i = 0; i < m_program->code.size(); ++i)
+    if (m_program->code[i].contains(address)) bits[i][address.value - m_program->code[i].start.value] = true;
+}
+
+bool CodeTargets::marked(const std::vector<std::vector<bool>>& bits, VirtAddr address) const {
+  for (std::size_t i = 0; i < m_program->code.size(); ++i)
+    if (m_program->code[i].contains(address)) return bits[i][address.value - m_program->code[i].start.value];
+  return false;
+}
+
+bool CodeTargets::anyInside(VirtAddr first, VirtAddr end) const {
+  for (std::uint64_t a = first.value + 1; a < end.value; ++a)
+    if (marked(m_possible, {a})) return true;
+  return false;
+}
+
+void CodeTargets::markAddressTaken(Program& program, VirtAddr address) {
+  if (!program.isCode(address)) return;
+  mark(m_possible, address);
+  mark(m_entered, address);
+  Function* f = program.functionAt(address);
+  // A label of a function that jumps indirectly: a computed goto may lead there.
+  if (f != nullptr && f->start != address && f->hasIndirectJump && f->instructionAt(address) >= 0)
+    f->indirectTargets.push_back(address);
+}
+
+void CodeTargets::scanInstructions(Program& program) {
+  const bool absolute = program.image->type() == ET_EXEC;
+  for (Function& f : program.functions) {
+    for (const Instruction& insn : f.instructions) {
+      if (isDirectJump(insn)) {
+        mark(m_possible, insn.target);
+        if (f.contains(insn.target)) {
+          if (f.instructionAt(insn.target) < 0 && f.skip == SkipReason::None)
+            f.skip = SkipReason::BranchIntoInstruction;
+        } else if (Function* other = program.functionAt(insn.target); other != nullptr) {
+          if (other->start != insn.target)
+            other->outsideTargets.push_back(insn.target);
+          else
+            ++other->outsideJumps;
+        }
+      } else if (insn.flow == Flow::Call) {
+        mark(m_possible, insn.target);
+        mark(m_entered, insn.target);
+        Function* callee = program.functionAt(insn.target);
+        if (callee != nullptr && callee->start != insn.target && callee->skip == SkipReason::None)
+          callee->skip = SkipReason::CallsItself;
+      }
+      if (absolute) {
+        markAddressTaken(program, {insn.displacement});
+        markAddressTaken(program, {insn.immediate});
+      }
+      if (insn.ripOffset == 0 || !program.isCode(insn.ripTarget)) continue;
+      // Reading bytes of code: they must stay as they are, for as many as the widest operand has.
+      if (insn.isLea)
+        markAddressTaken(program, insn.ripTarget);
+      else
+        for (unsigned i = 0; i < 64; ++i) mark(m_possible, {insn.ripTarget.value + i});
+    }
+    for (const VirtAddr pad : f.landingPads) {
+      mark(m_possible, pad);
+      if (Function* other = program.functionAt(pad); other != nullptr && other != &f)
+        other->landingPads.push_back(pad);
+    }
+  }
+}
+
+// Whatever looks like a call, jump or branch with a 32-bit displacement, at any byte.
+void CodeTargets::scanBytes() {
+  for (const CodeRange& range : m_program->code) {
+    for (std::size_t i = 0; i + 5 <= range.bytes.size(); ++i) {
+      const auto opcode = std::uint8_t(range.bytes[i]);
+      const bool twoBytes = (opcode & 0xF0) == 0x80 && i > 0 && std::uint8_t(range.bytes[i - 1]) == 0x0F;
+      if (opcode != 0xE8 && opcode != 0xE9 && !twoBytes) continue;
+      const std::uint64_t end = range.start.value + i + 5;
+      mark(m_possible, {end + std::uint64_t(std::int64_t(load<std::int32_t>(range.bytes, i + 1)))});
+    }
+  }
+}
+
+// Words of data, relocation addends and symbols that are addresses of code.
+void CodeTargets::scanData(Program& program) {
+  const loader::ElfImage& image = *program.image;
+  for (const Elf64_Phdr& segment : image.segments()) {
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) != 0) continue;
+    const auto bytes = image.fromAddress({segment.p_vaddr});
+    if (!bytes) continue;
+    for (std::size_t i = (8 - segment.p_vaddr % 8) % 8; i + 8 <= bytes->size(); i += 8)
+      markAddressTaken(program, {load<std::uint64_t>(*bytes, i)});
+  }
+  if (const auto relocations = image.relocations())
+    for (const loader::ElfRelocation& r : *relocations) markAddressTaken(program, {std::uint64_t(r.addend)});
+  const auto addSymbols = [&](const model::Result<std::vector<loader::ElfSymbol>>& symbols) {
+    if (!symbols) return;
+    for (const loader::ElfSymbol& symbol : *symbols) {
+      if (!symbol.defined() || symbol.type() == STT_TLS || !program.isCode(symbol.address)) continue;
+      mark(m_possible, symbol.address);
+      if (symbol.binding() != STB_LOCAL) mark(m_entered, symbol.address);
+    }
+  };
+  addSymbols(image.symbols());
+  addSymbols(image.dynamicSymbols());
+  mark(m_possible, image.entry());
+  for (const std::int64_t tag : {DT_INIT, DT_FINI})
+    if (const auto address = image.dynamicValue(tag)) markAddressTaken(program, {*address});
+}
+
+// Tables of 32-bit distances from their own start. Any 4-aligned address that an instruction takes may be
+// one; it is read for as long as its entries lead to code. Reading too far only finds too much.
+void CodeTargets::scanTables(Program& program) {
+  for (Function& f : program.functions) {
+    std::vector<VirtAddr> tables;
+    for (const Instruction& insn : f.instructions)
+      if (insn.isLea && insn.ripOffset != 0 && insn.ripTarget.value % 4 == 0)
+        tables.push_back(insn.ripTarget);
+    sortUnique(tables);
+    for (const VirtAddr table : tables) {
+      const auto bytes = program.image->fromAddress(table);
+      if (!bytes) continue;
+      for (std::size_t i = 0; i < kMostTableEntries && (i + 1) * 4 <= bytes->size(); ++i) {
+        const VirtAddr target{table.value + std::uint64_t(std::int64_t(load<std::int32_t>(*bytes, i * 4)))};
+        Function* owner = program.functionAt(target);
+        if (owner == nullptr || owner->instructionAt(target) < 0) break;
+        mark(m_possible, target);
+        if (owner == &f && f.hasIndirectJump) f.indirectTargets.push_back(target);
+      }
+    }
+  }
+}
+
+CodeTargets CodeTargets::find(Program& program) {
+  CodeTargets out;
+  out.m_program = &program;
+  for (const CodeRange& range : program.code) {
+    out.m_possible.emplace_back(range.bytes.size());
+    out.m_entered.emplace_back(range.bytes.size());
+  }
+  out.scanInstructions(program);
+  out.scanBytes();
+  out.scanData(program);
+  out.scanTables(program);
+  for (Function& f : program.functions) {
+    sortUnique(f.outsideTargets);
+    sortUnique(f.indirectTargets);
+  }
+  return out;
+}
+
+}  // namespace traceback::instrument

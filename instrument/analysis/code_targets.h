@@ -1,0 +1,37 @@
+// Where control may enter code, found with too much rather than too little: every place that something in the
+// file looks as if it might jump to, or read.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "instrument/analysis/program.h"
+
+namespace traceback::instrument {
+
+class CodeTargets {
+ public:
+  // Scans the whole program. Also fills the functions' outsideTargets and indirectTargets, and marks those
+  // to be skipped whose middle is called, or that call their own middle.
+  static CodeTargets find(Program& program);
+
+  // Whether something may enter, or read, (first, end): any byte but the first.
+  bool anyInside(VirtAddr first, VirtAddr end) const;
+  // Whether the address itself may be entered from elsewhere than by direct jumps of other functions.
+  bool entered(VirtAddr address) const { return marked(m_entered, address); }
+
+ private:
+  void mark(std::vector<std::vector<bool>>& bits, VirtAddr address);
+  bool marked(const std::vector<std::vector<bool>>& bits, VirtAddr address) const;
+  void scanInstructions(Program& program);
+  void scanBytes();
+  void scanData(Program& program);
+  void scanTables(Program& program);
+  void markAddressTaken(Program& program, VirtAddr address);
+
+  const Program* m_program = nullptr;
+  std::vector<std::vector<bool>> m_possible;  // by code range and offset: a possible target
+  std::vector<std::vector<bool>> m_entered;  // called, or its address is somewhere
+};
+
+}  // namespace traceback::instrument

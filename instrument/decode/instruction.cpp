@@ -1,0 +1,234 @@
+#include "instrument/decode/instruction.h"
+
+#include <Zydis/Zydis.h>
+
+#include <array>
+
+namespace traceback::instrument {
+namespace {
+
+const ZydisDecoder& decoder() {
+  static const ZydisDecoder instance = [] {
+    ZydisDecoder d;
+    ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    return d;
+  }();
+  return instance;
+}
+
+// The set of the general register that contains `reg`, or none.
+RegisterSet setOf(ZydisRegister reg) {
+  const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
+  if (whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15) return 0;
+  return registerBit(unsigned(whole - ZYDIS_REGISTER_RAX));
+}
+
+FlagSet flagsOf(ZydisAccessedFlagsMask mask) {
+  constexpr std::array<ZydisAccessedFlagsMask, 6> kFlags = {ZYDIS_CPUFLAG_CF, ZYDIS_CPUFLAG_PF,
+                                                            ZYDIS_CPUFLAG_AF, ZYDIS_CPUFLAG_ZF,
+                                                            ZYDIS_CPUFLAG_SF, ZYDIS_CPUFLAG_OF};
+  FlagSet out = 0;
+  for (unsigned i = 0; i < kFlags.size(); ++i)
+    if (mask & kFlags[i]) out |= FlagSet(1u << i);
+  return out;
+}
+
+bool isShiftOrRotate(ZydisMnemonic m) {
+  switch (m) {
+    case ZYDIS_MNEMONIC_SHL:
+    case ZYDIS_MNEMONIC_SHR:
+    case ZYDIS_MNEMONIC_SAR:
+    case ZYDIS_MNEMONIC_ROL:
+    case ZYDIS_MNEMONIC_ROR:
+    case ZYDIS_MNEMONIC_RCL:
+    case ZYDIS_MNEMONIC_RCR:
+    case ZYDIS_MNEMONIC_SHLD:
+    case ZYDIS_MNEMONIC_SHRD:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void addRegisterEffects(const ZydisDecodedOperand& operand, Instruction& out) {
+  if (operand.type == ZYDIS_OPERAND_TYPE_MEMORY) {
+    out.reads |= RegisterSet(setOf(operand.mem.base) | setOf(operand.mem.index));
+    return;
+  }
+  if (operand.type != ZYDIS_OPERAND_TYPE_REGISTER) return;
+  const RegisterSet reg = setOf(operand.reg.value);
+  if (reg == 0) return;
+  if (operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) out.reads |= reg;
+  // Writing 32 bits clears the upper half: a whole write. Writing 8 or 16 keeps the rest.
+  const bool whole = ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, operand.reg.value) >= 32;
+  if ((operand.actions & ZYDIS_OPERAND_ACTION_WRITE) && whole) out.kills |= reg;
+}
+
+void addFlagEffects(const ZydisDecodedInstruction& insn, const ZydisDecodedOperand* operands,
+                    Instruction& out) {
+  const ZydisAccessedFlags* flags = insn.cpu_flags;
+  if (flags == nullptr) return;
+  out.flagsRead = flagsOf(flags->tested);
+  // (What the manuals call undefined nothing may rely on.) A shift by a count that may be zero, or a repeated
+  // compare that may not run, leaves flags as they were.
+  const bool counted = isShiftOrRotate(insn.mnemonic) && insn.operand_count_visible >= 2 &&
+                       operands[insn.operand_count_visible - 1].type == ZYDIS_OPERAND_TYPE_REGISTER;
+  const bool repeated =
+      (insn.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0;
+  const bool zeroCount = isShiftOrRotate(insn.mnemonic) && insn.operand_count_visible >= 2 &&
+                         operands[insn.operand_count_visible - 1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+                         (operands[insn.operand_count_visible - 1].imm.value.u & 31) == 0;
+  if (!counted && !repeated && !zeroCount)
+    out.flagsKilled = flagsOf(flags->modified | flags->set_0 | flags->set_1 | flags->undefined);
+}
+
+void readEverything(Instruction& out) {
+  out.reads = kAllRegisters;
+  out.kills = 0;
+  out.flagsRead = kAllFlags;
+  out.flagsKilled = 0;
+}
+
+void classify(const ZydisDecodedInstruction& insn, const ZydisDecodedOperand* operands, Instruction& out) {
+  const ZydisDecodedOperand& first = operands[0];
+  // A branch with a 16-bit operand: processors disagree on it.
+  if (insn.meta.branch_type != ZYDIS_BRANCH_TYPE_NONE && (insn.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) &&
+      insn.raw.rex.W == 0)
+    out.unsafe = true;
+  const bool direct = insn.operand_count_visible > 0 && first.type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+  const auto target = [&] { return VirtAddr{out.end().value + std::uint64_t(first.imm.value.s)}; };
+  switch (insn.meta.category) {
+    case ZYDIS_CATEGORY_COND_BR:
+      out.target = target();
+      switch (insn.mnemonic) {
+        case ZYDIS_MNEMONIC_JCXZ:
+        case ZYDIS_MNEMONIC_JECXZ:
+        case ZYDIS_MNEMONIC_JRCXZ:
+        case ZYDIS_MNEMONIC_LOOP:
+        case ZYDIS_MNEMONIC_LOOPE:
+        case ZYDIS_MNEMONIC_LOOPNE:
+          out.flow = Flow::ShortBranch;
+          break;
+        default:
+          out.flow = Flow::Branch;
+          // Conditional transfers other than jcc, such as xbegin's relatives, have no place here.
+          if (!(insn.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && insn.opcode >= 0x70 && insn.opcode <= 0x7F) &&
+              !(insn.opcode_map == ZYDIS_OPCODE_MAP_0F && insn.opcode >= 0x80 && insn.opcode <= 0x8F))
+            out.unsafe = true;
+      }
+      break;
+    case ZYDIS_CATEGORY_UNCOND_BR:
+      if (insn.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR) out.unsafe = true;
+      if (direct) {
+        out.flow = Flow::Jump;
+        out.target = target();
+        if (insn.opcode != 0xEB && insn.opcode != 0xE9) out.unsafe = true;
+      } else {
+        out.flow = Flow::IndirectJump;
+      }
+      break;
+    case ZYDIS_CATEGORY_CALL:
+      if (insn.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR) out.unsafe = true;
+      if (direct) {
+        out.flow = Flow::Call;
+        out.target = target();
+      } else {
+        out.flow = Flow::IndirectCall;
+      }
+      break;
+    case ZYDIS_CATEGORY_RET:
+      out.flow = Flow::Return;
+      if (insn.mnemonic != ZYDIS_MNEMONIC_RET || insn.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
+        out.unsafe = true;
+      break;
+    default:
+      break;
+  }
+  switch (insn.mnemonic) {
+    case ZYDIS_MNEMONIC_HLT:
+    case ZYDIS_MNEMONIC_UD0:
+    case ZYDIS_MNEMONIC_UD1:
+    case ZYDIS_MNEMONIC_UD2:
+    case ZYDIS_MNEMONIC_INT3:
+      out.flow = Flow::Stop;
+      break;
+    case ZYDIS_MNEMONIC_XBEGIN:
+    case ZYDIS_MNEMONIC_XABORT:
+    case ZYDIS_MNEMONIC_XEND:
+    case ZYDIS_MNEMONIC_INT:
+    case ZYDIS_MNEMONIC_SYSRET:
+    case ZYDIS_MNEMONIC_SYSEXIT:
+    case ZYDIS_MNEMONIC_IRET:
+    case ZYDIS_MNEMONIC_IRETD:
+    case ZYDIS_MNEMONIC_IRETQ:
+      out.unsafe = true;
+      break;
+    default:
+      break;
+  }
+  if ((out.flow == Flow::IndirectJump || out.flow == Flow::IndirectCall) &&
+      first.type == ZYDIS_OPERAND_TYPE_REGISTER) {
+    const RegisterSet reg = setOf(first.reg.value);
+    for (unsigned i = 0; i < 16; ++i)
+      if (reg == registerBit(i)) out.indirectRegister = std::uint8_t(i);
+  }
+}
+
+}  // namespace
+
+std::optional<Instruction> decode(std::span<const std::byte> bytes, VirtAddr address) {
+  ZydisDecodedInstruction insn;
+  std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands;
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder(), bytes.data(), bytes.size(), &insn, operands.data())))
+    return std::nullopt;
+
+  Instruction out;
+  out.address = address;
+  out.length = insn.length;
+  out.isNop = insn.meta.category == ZYDIS_CATEGORY_NOP || insn.meta.category == ZYDIS_CATEGORY_WIDENOP;
+  out.isEndbr64 = insn.mnemonic == ZYDIS_MNEMONIC_ENDBR64;
+  out.isLea = insn.mnemonic == ZYDIS_MNEMONIC_LEA;
+  for (unsigned i = 0; i < insn.operand_count; ++i) {
+    addRegisterEffects(operands[i], out);
+    const ZydisDecodedOperand& op = operands[i];
+    if (op.type == ZYDIS_OPERAND_TYPE_MEMORY &&
+        (op.mem.base == ZYDIS_REGISTER_RIP || op.mem.base == ZYDIS_REGISTER_EIP)) {
+      out.ripOffset = insn.raw.disp.offset;
+      out.ripTarget = {out.end().value + std::uint64_t(op.mem.disp.value)};
+      if (op.mem.base == ZYDIS_REGISTER_EIP || insn.raw.disp.size != 32) out.unsafe = true;
+    }
+  }
+  if (out.ripOffset == 0 && insn.raw.disp.size == 32) out.displacement = std::uint32_t(insn.raw.disp.value);
+  if (insn.raw.imm[0].size >= 32 && !insn.raw.imm[0].is_relative)
+    out.immediate = std::uint32_t(insn.raw.imm[0].value.u);
+  // xor r,r and sub r,r give zero whatever r was.
+  if ((insn.mnemonic == ZYDIS_MNEMONIC_XOR || insn.mnemonic == ZYDIS_MNEMONIC_SUB) &&
+      operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+      operands[0].reg.value == operands[1].reg.value && insn.operand_width >= 32)
+    out.reads = 0;
+  // With a zero operand bsf and bsr leave their destination as it was, and so do tzcnt and lzcnt on
+  // processors that take them for these.
+  if (insn.mnemonic == ZYDIS_MNEMONIC_BSF || insn.mnemonic == ZYDIS_MNEMONIC_BSR ||
+      insn.mnemonic == ZYDIS_MNEMONIC_TZCNT || insn.mnemonic == ZYDIS_MNEMONIC_LZCNT)
+    out.kills = 0;
+  addFlagEffects(insn, operands.data(), out);
+  classify(insn, operands.data(), out);
+  // What leaves the function may look at any register (what it does with flags: liveness.h); what enters the
+  // system, at anything.
+  if (out.flow == Flow::Call || out.flow == Flow::IndirectCall || out.flow == Flow::IndirectJump ||
+      out.flow == Flow::Return) {
+    out.reads = kAllRegisters;
+    out.kills = 0;
+  }
+  if (out.flow == Flow::Stop && insn.mnemonic != ZYDIS_MNEMONIC_INT3) {
+    // Ends here; what a signal handler makes of the flags is not the program's.
+    out.reads = kAllRegisters;
+    return out;
+  }
+  if (out.flow == Flow::Stop || insn.meta.category == ZYDIS_CATEGORY_SYSCALL ||
+      insn.meta.category == ZYDIS_CATEGORY_INTERRUPT || insn.meta.category == ZYDIS_CATEGORY_SYSTEM)
+    readEverything(out);
+  return out;
+}
+
+}  // namespace traceback::instrument

@@ -1,0 +1,239 @@
+#include "instrument/elf/elf_writer.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <format>
+
+#include "instrument/elf/section_table.h"
+#include "instrument/elf/symbol_writer.h"
+
+namespace traceback::instrument {
+
+using loader::ElfImage;
+using model::Result;
+using model::VirtAddr;
+
+namespace {
+
+class Writer {
+ public:
+  Writer(const ElfImage& image, const ElfPlan& plan, const ElfAdditions& additions)
+      : m_image(image),
+        m_plan(plan),
+        m_additions(additions),
+        m_file(image.bytes().begin(), image.bytes().end()),
+        m_header(image.header()),
+        m_segments(image.segments().begin(), image.segments().end()),
+        m_segment(additions.segment),
+        m_sections(image) {
+    m_segmentOffset = (m_file.size() + kPageSize - 1) / kPageSize * kPageSize;
+  }
+
+  Result<std::vector<std::byte>> write() {
+    if (auto ok = checkParts(); !ok) return std::unexpected(ok.error());
+    if (auto ok = applyPatches(); !ok) return std::unexpected(ok.error());
+    moveStretches();
+    appendSegment();
+    changeSegments();
+    addSections();
+    appendUnloaded();
+    appendSymbols(m_file, m_image, m_sections, m_additions.symbols);
+    m_sections.appendTo(m_file, m_header);
+    std::memcpy(m_file.data(), &m_header, sizeof m_header);
+    std::memcpy(m_file.data() + m_header.e_phoff, m_segments.data(), m_segments.size() * sizeof(Elf64_Phdr));
+    return std::move(m_file);
+  }
+
+ private:
+  std::unexpected<model::Error> error(std::string message) const {
+    return model::fail(std::move(message), m_image.path());
+  }
+
+  bool inSegment(VirtAddr address, std::uint64_t size) const {
+    return address >= m_plan.segment && size <= m_additions.segment.size() &&
+           address.value - m_plan.segment.value <= m_additions.segment.size() - size;
+  }
+
+  Result<void> checkParts() const {
+    std::uint64_t end = m_plan.segment.value;
+    const auto isZero = [&](std::uint64_t from, std::uint64_t to) {
+      const auto gap = std::span(m_additions.segment).subspan(from - m_plan.segment.value, to - from);
+      return std::ranges::all_of(gap, [](std::byte byte) { return byte == std::byte{0}; });
+    };
+    for (const auto& part : m_additions.parts) {
+      if (!inSegment(part.address, part.size) || part.address.value < end) {
+        return error(std::format("section {} is out of order or outside of the new segment", part.name));
+      }
+      if (!isZero(end, part.address.value)) {
+        return error(std::format("bytes of no section before {} in the new segment", part.name));
+      }
+      end = part.address.value + part.size;
+    }
+    if (!isZero(end, m_plan.segment.value + m_additions.segment.size())) {
+      return error("bytes of no section at the end of the new segment");
+    }
+    if (m_additions.ehFrameHeader.value != 0 &&
+        !inSegment(m_additions.ehFrameHeader, m_additions.ehFrameHeaderSize)) {
+      return error("the unwind table is outside of the new segment");
+    }
+    constexpr std::size_t kMaxSections = SHN_LORESERVE - 1;
+    if (m_image.sections().size() + m_additions.parts.size() + m_additions.unloaded.size() + 3 >
+        kMaxSections) {
+      return error("too many sections");
+    }
+    return {};
+  }
+
+  Result<void> applyPatches() {
+    std::uint64_t tableEnd = m_header.e_phoff + (m_segments.size() + 1) * sizeof(Elf64_Phdr);
+    for (const auto& stretch : m_plan.moved) tableEnd = std::max(tableEnd, stretch.offset + stretch.size);
+    for (const auto& patch : m_additions.patches) {
+      const auto offset = m_image.fileOffset(patch.address);
+      if (!offset || !m_image.bytesAt(patch.address, patch.bytes.size()) || *offset < sizeof m_header ||
+          (*offset < tableEnd && m_header.e_phoff < *offset + patch.bytes.size())) {
+        return error(std::format("a patch at {:#x}, where the file has no contents", patch.address.value));
+      }
+      std::ranges::copy(patch.bytes, m_file.begin() + static_cast<std::ptrdiff_t>(*offset));
+    }
+    return {};
+  }
+
+  // Copies what gives way to the header table, and leads everything that says where it is to its new place.
+  void moveStretches() {
+    const auto& first = *std::ranges::find(m_image.segments(), PT_LOAD, &Elf64_Phdr::p_type);
+    for (const auto& stretch : m_plan.moved) {
+      const auto bytes = m_image.bytes().subspan(stretch.offset, stretch.size);
+      std::uint64_t offset = 0;
+      std::uint64_t address = 0;
+      if (stretch.newOffset) {
+        offset = *stretch.newOffset;
+        address = first.p_vaddr + (offset - first.p_offset);
+        std::ranges::copy(bytes, m_file.begin() + static_cast<std::ptrdiff_t>(offset));
+      } else {
+        m_segment.resize((m_segment.size() + stretch.alignment - 1) / stretch.alignment * stretch.alignment);
+        offset = m_segmentOffset + m_segment.size();
+        address = m_plan.segment.value + m_segment.size();
+        m_segment.insert(m_segment.end(), bytes.begin(), bytes.end());
+      }
+      const auto inside = [&](std::uint64_t at, std::uint64_t size) {
+        return size != 0 && at >= stretch.offset && at + size <= stretch.offset + stretch.size;
+      };
+      // Judged by where things were: a stretch may have moved to where another one was.
+      for (std::size_t i = 0; i < m_image.sections().size(); ++i) {
+        const auto& old = m_image.sections()[i];
+        if ((old.sh_flags & SHF_ALLOC) == 0 || !inside(old.sh_offset, old.sh_size)) continue;
+        m_sections[i].header.sh_addr = address + (old.sh_offset - stretch.offset);
+        m_sections[i].header.sh_offset = offset + (old.sh_offset - stretch.offset);
+      }
+      for (std::size_t i = 0; i < m_segments.size(); ++i) {
+        const auto& old = m_image.segments()[i];
+        if (old.p_type == PT_LOAD || !inside(old.p_offset, old.p_filesz)) continue;
+        m_segments[i].p_vaddr = m_segments[i].p_paddr = address + (old.p_offset - stretch.offset);
+        m_segments[i].p_offset = offset + (old.p_offset - stretch.offset);
+      }
+      if (stretch.dynamicTag) setDynamic(*stretch.dynamicTag, address);
+    }
+  }
+
+  void setDynamic(std::int64_t tag, std::uint64_t value) {
+    const auto* dynamic = m_image.segment(PT_DYNAMIC);
+    const auto entries = m_image.dynamic();
+    const auto entry = std::ranges::find(entries, tag, &Elf64_Dyn::d_tag);
+    const auto index = static_cast<std::uint64_t>(entry - entries.begin());
+    const std::uint64_t at = dynamic->p_offset + index * sizeof(Elf64_Dyn) + offsetof(Elf64_Dyn, d_un);
+    std::memcpy(m_file.data() + at, &value, sizeof value);
+  }
+
+  void appendSegment() {
+    m_file.resize(m_segmentOffset);
+    m_file.insert(m_file.end(), m_segment.begin(), m_segment.end());
+  }
+
+  void changeSegments() {
+    auto& writable = m_segments[m_plan.writableHeader];
+    writable.p_memsz = m_plan.moduleSlots.value + m_plan.slotsSize - writable.p_vaddr;
+    if (m_additions.ehFrameHeader.value != 0) {
+      for (auto& segment : m_segments) {
+        if (segment.p_type != PT_GNU_EH_FRAME) continue;
+        segment.p_vaddr = segment.p_paddr = m_additions.ehFrameHeader.value;
+        segment.p_offset = m_segmentOffset + (m_additions.ehFrameHeader.value - m_plan.segment.value);
+        segment.p_filesz = segment.p_memsz = m_additions.ehFrameHeaderSize;
+      }
+    }
+    Elf64_Phdr added{};
+    added.p_type = PT_LOAD;
+    added.p_flags = PF_R | PF_X;
+    added.p_offset = m_segmentOffset;
+    added.p_vaddr = added.p_paddr = m_plan.segment.value;
+    added.p_filesz = added.p_memsz = m_segment.size();
+    added.p_align = kPageSize;
+    // Behind the other PT_LOADs, which are sorted by address.
+    if (m_plan.spareHeader)
+      m_segments.erase(m_segments.begin() + static_cast<std::ptrdiff_t>(*m_plan.spareHeader));
+    const auto last = std::ranges::find_last(m_segments, PT_LOAD, &Elf64_Phdr::p_type);
+    m_segments.insert(last.begin() + 1, added);
+    for (auto& segment : m_segments) {
+      if (segment.p_type == PT_PHDR)
+        segment.p_filesz = segment.p_memsz = m_segments.size() * sizeof(Elf64_Phdr);
+    }
+    m_header.e_phnum = static_cast<std::uint16_t>(m_segments.size());
+  }
+
+  void addSections() {
+    for (const auto& part : m_additions.parts) m_sections.retire(part.name);
+    if (m_plan.slotsSize != 0) {
+      const auto& writable = m_image.segments()[m_plan.writableHeader];
+      Elf64_Shdr slots{};
+      slots.sh_type = SHT_NOBITS;
+      slots.sh_flags = SHF_ALLOC | SHF_WRITE;
+      slots.sh_addr = m_plan.moduleSlots.value;
+      slots.sh_offset = writable.p_offset + writable.p_filesz;
+      slots.sh_size = m_plan.slotsSize;
+      slots.sh_addralign = 8;
+      m_sections.add(".traceback.bss", slots);
+    }
+    for (const auto& part : m_additions.parts) {
+      Elf64_Shdr section{};
+      section.sh_type = SHT_PROGBITS;
+      section.sh_flags = SHF_ALLOC | (part.executable ? SHF_EXECINSTR : 0);
+      section.sh_addr = part.address.value;
+      section.sh_offset = m_segmentOffset + (part.address.value - m_plan.segment.value);
+      section.sh_size = part.size;
+      section.sh_addralign = part.alignment;
+      m_sections.add(part.name, section);
+    }
+  }
+
+  void appendUnloaded() {
+    for (const auto& part : m_additions.unloaded) {
+      m_file.resize((m_file.size() + 15) / 16 * 16);
+      Elf64_Shdr section{};
+      section.sh_type = SHT_PROGBITS;
+      section.sh_offset = m_file.size();
+      section.sh_size = part.bytes.size();
+      section.sh_addralign = 16;
+      m_sections.add(part.name, section);
+      m_file.insert(m_file.end(), part.bytes.begin(), part.bytes.end());
+    }
+  }
+
+  const ElfImage& m_image;
+  const ElfPlan& m_plan;
+  const ElfAdditions& m_additions;
+  std::vector<std::byte> m_file;
+  Elf64_Ehdr m_header;
+  std::vector<Elf64_Phdr> m_segments;
+  std::vector<std::byte> m_segment;  // what was asked for, and what moved there
+  SectionTable m_sections;
+  std::uint64_t m_segmentOffset = 0;
+};
+
+}  // namespace
+
+Result<std::vector<std::byte>> writeElf(const ElfImage& image, const ElfPlan& plan,
+                                        const ElfAdditions& additions) {
+  return Writer(image, plan, additions).write();
+}
+
+}  // namespace traceback::instrument

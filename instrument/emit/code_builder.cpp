@@ -1,0 +1,213 @@
+#include "instrument/emit/code_builder.h"
+
+#include <cstring>
+#include <limits>
+
+namespace traceback::instrument {
+namespace {
+
+constexpr std::uint8_t kShortSize = 2;
+constexpr std::uint8_t kLongJump = 5;
+constexpr std::uint8_t kLongBranch = 6;
+
+bool fits32(std::int64_t value) {
+  return value >= std::numeric_limits<std::int32_t>::min() &&
+         value <= std::numeric_limits<std::int32_t>::max();
+}
+
+void store32(std::span<std::byte> out, std::size_t offset, std::int64_t value) {
+  const auto narrow = std::int32_t(value);
+  std::memcpy(out.data() + offset, &narrow, sizeof narrow);
+}
+
+}  // namespace
+
+Label CodeBuilder::newLabel() {
+  m_labels.push_back(0xFFFF'FFFF);
+  return {std::uint32_t(m_labels.size() - 1)};
+}
+
+void CodeBuilder::bind(Label label) { m_labels[label.index] = std::uint32_t(m_items.size()); }
+
+void CodeBuilder::setOrigin(Origin origin) { m_origins.push_back(origin); }
+
+CodeBuilder::Item& CodeBuilder::add(Item::Kind kind, std::span<const std::uint8_t> code) {
+  Item item;
+  item.kind = kind;
+  item.size = std::uint8_t(code.size());
+  item.bytes = std::uint32_t(m_pool.size());
+  item.origin = std::uint32_t(m_origins.size() - 1);
+  m_pool.insert(m_pool.end(), code.begin(), code.end());
+  m_items.push_back(item);
+  m_exact.push_back(0);
+  m_alignments.push_back(0);
+  return m_items.back();
+}
+
+void CodeBuilder::bytes(std::span<const std::uint8_t> code) { add(Item::Kind::Bytes, code); }
+
+void CodeBuilder::ripAbsolute(std::span<const std::uint8_t> code, std::uint8_t dispOffset, VirtAddr target) {
+  Item& item = add(Item::Kind::RipAbsolute, code);
+  item.dispOffset = dispOffset;
+  item.target = target;
+}
+
+void CodeBuilder::ripLabel(std::span<const std::uint8_t> code, std::uint8_t dispOffset, Label label) {
+  Item& item = add(Item::Kind::RipLabel, code);
+  item.dispOffset = dispOffset;
+  item.label = label;
+}
+
+void CodeBuilder::jump(Label label) {
+  Item& item = add(Item::Kind::Jump, {});
+  item.label = label;
+  item.size = kShortSize;
+}
+
+void CodeBuilder::jumpLong(Label label) {
+  Item& item = add(Item::Kind::Jump, {});
+  item.label = label;
+  item.size = kLongJump;
+  item.isLong = true;
+}
+
+void CodeBuilder::jump(VirtAddr original) {
+  Item& item = add(Item::Kind::Jump, {});
+  item.target = original;
+  item.size = kLongJump;
+  item.isLong = true;
+}
+
+void CodeBuilder::branch(std::uint8_t condition, Label label) {
+  Item& item = add(Item::Kind::Branch, {});
+  item.label = label;
+  item.condition = condition;
+  item.size = kShortSize;
+}
+
+void CodeBuilder::branch(std::uint8_t condition, VirtAddr original) {
+  Item& item = add(Item::Kind::Branch, {});
+  item.target = original;
+  item.condition = condition;
+  item.size = kLongBranch;
+  item.isLong = true;
+}
+
+void CodeBuilder::call(VirtAddr original) {
+  Item& item = add(Item::Kind::Call, {});
+  item.target = original;
+  item.size = kLongJump;
+}
+
+void CodeBuilder::jumpExactly(VirtAddr address) {
+  jump(address);
+  m_exact.back() = 1;
+}
+
+void CodeBuilder::branchExactly(std::uint8_t condition, VirtAddr address) {
+  branch(condition, address);
+  m_exact.back() = 1;
+}
+
+void CodeBuilder::callExactly(VirtAddr address) {
+  call(address);
+  m_exact.back() = 1;
+}
+
+void CodeBuilder::distance(Label label, Label base) {
+  Item& item = add(Item::Kind::Distance, {});
+  item.label = label;
+  item.base = base;
+  item.size = 4;
+}
+
+void CodeBuilder::align(std::uint32_t alignment) {
+  add(Item::Kind::Bytes, std::vector<std::uint8_t>(alignment, 0));
+  m_alignments.back() = alignment;
+}
+
+void CodeBuilder::layOut() {
+  std::uint32_t offset = 0;
+  for (std::size_t i = 0; i < m_items.size(); ++i) {
+    Item& item = m_items[i];
+    item.offset = offset;
+    if (m_alignments[i] != 0)
+      item.size = std::uint8_t((m_alignments[i] - offset % m_alignments[i]) % m_alignments[i]);
+    offset += item.size;
+  }
+  m_size = offset;
+}
+
+std::uint32_t CodeBuilder::offsetOf(Label label) const {
+  const std::uint32_t item = m_labels[label.index];
+  return item < m_items.size() ? m_items[item].offset : m_size;
+}
+
+std::uint32_t CodeBuilder::endOf(Label label) const {
+  const Item& item = m_items[m_labels[label.index]];
+  return item.offset + item.size;
+}
+
+// Short until shown to be too far: growing one can only push others apart, so this ends.
+void CodeBuilder::settle() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    layOut();
+    for (Item& item : m_items) {
+      if ((item.kind != Item::Kind::Jump && item.kind != Item::Kind::Branch) || item.isLong) continue;
+      const std::int64_t distance = std::int64_t(offsetOf(item.label)) - (item.offset + kShortSize);
+      if (distance >= -128 && distance <= 127) continue;
+      item.isLong = true;
+      item.size = item.kind == Item::Kind::Jump ? kLongJump : kLongBranch;
+      changed = true;
+    }
+  }
+}
+
+bool CodeBuilder::encode(VirtAddr place, const Resolver& resolver, std::span<std::byte> out) const {
+  for (std::size_t i = 0; i < m_items.size(); ++i) {
+    const Item& item = m_items[i];
+    const auto code = out.subspan(item.offset, item.size);
+    const std::uint64_t end = place.value + item.offset + item.size;
+    const auto goal = [&] {
+      if (item.label.index != 0xFFFF'FFFF) return place.value + offsetOf(item.label);
+      return m_exact[i] ? item.target.value : resolver(item.target).value;
+    };
+    if (item.kind == Item::Kind::Distance) {
+      const std::int64_t value =
+          item.label.index == 0xFFFF'FFFF ? 0 : std::int64_t(offsetOf(item.label)) - offsetOf(item.base);
+      store32(code, 0, value);
+      continue;
+    }
+    if (item.kind <= Item::Kind::RipLabel) {
+      std::memcpy(code.data(), m_pool.data() + item.bytes, item.size);
+      if (item.kind == Item::Kind::Bytes) continue;
+      const std::uint64_t to =
+          item.kind == Item::Kind::RipLabel ? place.value + offsetOf(item.label) : item.target.value;
+      const auto distance = std::int64_t(to - end);
+      if (!fits32(distance)) return false;
+      store32(code, item.dispOffset, distance);
+      continue;
+    }
+    const auto distance = std::int64_t(goal() - end);
+    if (!fits32(distance)) return false;
+    std::size_t at = 0;
+    if (item.kind == Item::Kind::Call) {
+      code[at++] = std::byte{0xE8};
+    } else if (item.kind == Item::Kind::Jump) {
+      code[at++] = item.isLong ? std::byte{0xE9} : std::byte{0xEB};
+    } else if (item.isLong) {
+      code[at++] = std::byte{0x0F};
+      code[at++] = std::byte(0x80 | item.condition);
+    } else {
+      code[at++] = std::byte(0x70 | item.condition);
+    }
+    if (item.kind == Item::Kind::Call || item.isLong)
+      store32(code, at, distance);
+    else
+      code[at] = std::byte(distance);
+  }
+  return true;
+}
+
+}  // namespace traceback::instrument

@@ -1,0 +1,101 @@
+// Machine code in the making: a list of items whose sizes and displacements are settled at the end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "model/ids.h"
+
+namespace traceback::instrument {
+
+using model::VirtAddr;
+
+struct Label {
+  std::uint32_t index = 0xFFFF'FFFF;
+};
+
+// Every item belongs to an original instruction, whose unwind state holds while it runs.
+struct Origin {
+  VirtAddr address;
+  std::uint32_t size = 0;
+  bool fixed = false;   // the item is not the instruction itself: all of it stands for `address`
+};
+
+class CodeBuilder {
+ public:
+  // Where code outside of this builder is, by original address: the copy if there is one.
+  using Resolver = std::function<VirtAddr(VirtAddr)>;
+
+  struct Item {
+    enum class Kind : std::uint8_t {
+      Bytes,        // as they are
+      RipAbsolute,  // bytes with a 32-bit displacement to `target`, which stays where it is
+      RipLabel,     // the same, to `label`
+      Jump,         // jmp; to `label`, or through the resolver to `target`
+      Branch,       // jcc
+      Call,         // call, through the resolver
+      Distance,     // 32 bits: label - base label; 0 if label is none
+    };
+    Kind kind = Kind::Bytes;
+    std::uint8_t size = 0;        // as it stands
+    std::uint8_t condition = 0;   // of a Branch
+    std::uint8_t dispOffset = 0;  // of the displacement within the bytes
+    bool isLong = false;          // a Jump or Branch with 32 bits of displacement
+    std::uint32_t bytes = 0;      // index into the pool
+    std::uint32_t origin = 0;     // index into origins
+    Label label, base;
+    VirtAddr target;
+    std::uint32_t offset = 0;     // from the start of the code, once settled
+  };
+
+  Label newLabel();
+  void bind(Label label);         // to the next item
+  // What follows belongs to this instruction.
+  void setOrigin(Origin origin);
+
+  void bytes(std::span<const std::uint8_t> code);
+  void bytes(std::initializer_list<std::uint8_t> code) { bytes(std::span(code.begin(), code.size())); }
+  void ripAbsolute(std::span<const std::uint8_t> code, std::uint8_t dispOffset, VirtAddr target);
+  void ripLabel(std::span<const std::uint8_t> code, std::uint8_t dispOffset, Label label);
+  void jump(Label label);
+  void jumpLong(Label label);
+  void jump(VirtAddr original);
+  void branch(std::uint8_t condition, Label label);
+  void branch(std::uint8_t condition, VirtAddr original);
+  void call(VirtAddr original);
+  // The same to an address that is not to be replaced by a copy's.
+  void jumpExactly(VirtAddr address);
+  void branchExactly(std::uint8_t condition, VirtAddr address);
+  void callExactly(VirtAddr address);
+  void distance(Label label, Label base);
+  void align(std::uint32_t alignment);  // with zeros; relative to the start of the code
+
+  // Settles all sizes. After this offsets and size() are known; nothing may be added.
+  void settle();
+  std::uint32_t size() const { return m_size; }
+  std::uint32_t offsetOf(Label label) const;
+  std::uint32_t endOf(Label label) const;   // behind the item that the label is bound to
+  std::span<const Item> items() const { return m_items; }
+  const Origin& origin(const Item& item) const { return m_origins[item.origin]; }
+
+  // The code for a place. False if a displacement does not fit.
+  bool encode(VirtAddr place, const Resolver& resolver, std::span<std::byte> out) const;
+
+ private:
+  Item& add(Item::Kind kind, std::span<const std::uint8_t> code);
+  void layOut();
+
+  std::vector<Item> m_items;
+  std::vector<Origin> m_origins;
+  std::vector<std::uint8_t> m_pool;
+  std::vector<std::uint32_t> m_labels;       // item each is bound to
+  std::vector<std::uint8_t> m_exact;         // by item: target is not resolved
+  std::vector<std::uint32_t> m_alignments;   // by item: 0, or the alignment that its zeros make
+  std::uint32_t m_size = 0;
+};
+
+}  // namespace traceback::instrument

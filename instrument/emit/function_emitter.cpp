@@ -1,0 +1,218 @@
+#include "instrument/emit/function_emitter.h"
+
+#include <cstring>
+
+#include "instrument/emit/dispatch.h"
+#include "runtime/format/module.h"
+#include "runtime/format/record.h"
+
+namespace traceback::instrument {
+namespace {
+
+constexpr std::uint8_t kEqual = 4;
+
+std::span<const std::uint8_t> asBytes(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
+}
+
+class Emitter {
+ public:
+  Emitter(const Program& program, const Function& function, const EmitOptions& options, FunctionCode& out)
+      : m_program(program), m_function(function), m_options(options), m_out(out), m_code(out.code) {}
+
+  void run(const std::optional<EntryWindow>& window) {
+    m_out.function = &m_function;
+    m_out.window = window;
+    m_out.heads.resize(m_function.dags.size());
+    for (std::size_t i = 0; i < m_function.blocks.size(); ++i) m_out.blocks.push_back(m_code.newLabel());
+    m_displaced = m_code.newLabel();
+    if (window) emitGate();
+    for (BlockIndex b = 0; b < m_function.blocks.size(); ++b) emitBlock(b);
+    emitFallOff();
+    m_out.mainEnd = boundHere();
+    emitWraps();
+    m_out.wrapsEnd = boundHere();
+    if (window) emitDisplaced(*window);
+    m_out.displacedEnd = boundHere();
+    if (m_table) emitDispatchTable(m_code, m_function, *m_table, m_out.blocks);
+    m_code.settle();
+  }
+
+ private:
+  Label boundHere() {
+    const Label label = m_code.newLabel();
+    m_code.bind(label);
+    return label;
+  }
+
+  void setOrigin(const Instruction& insn, bool fixed) {
+    m_code.setOrigin({insn.address, insn.length, fixed});
+  }
+
+  void emitGate() {
+    setOrigin(m_function.instructions.front(), true);
+    m_out.gate = boundHere();
+    const VirtAddr bound{m_options.moduleSlots.value + offsetof(format::ModuleSlots, bound)};
+    if (m_function.blocks.front().liveFlags == 0) {
+      constexpr std::uint8_t kCompare[] = {0x48, 0x83, 0x3D, 0, 0, 0, 0, 0};
+      m_code.ripAbsolute(kCompare, 3, bound);
+      m_code.branch(kEqual, m_displaced);
+      return;
+    }
+    // Without flags: rcx is kept below the stack pointer, where a function that was just called, or jumped to
+    // in place of its caller, has nothing yet.
+    constexpr std::uint8_t kSave[] = {0x48, 0x89, 0x4C, 0x24, 0xF8};
+    constexpr std::uint8_t kLoad[] = {0x48, 0x8B, 0x0D, 0, 0, 0, 0};
+    constexpr std::uint8_t kRestore[] = {0x48, 0x8B, 0x4C, 0x24, 0xF8};
+    m_code.bytes(kSave);
+    m_code.ripAbsolute(kLoad, 3, bound);
+    m_code.bytes({0xE3, sizeof kRestore + 2});  // jrcxz unbound
+    m_code.bytes(kRestore);
+    const Label inside = m_code.newLabel();
+    m_code.jump(inside);
+    m_code.bytes(kRestore);  // unbound:
+    m_code.jumpLong(m_displaced);
+    m_code.bind(inside);
+  }
+
+  void emitBlock(BlockIndex b) {
+    const Block& block = m_function.blocks[b];
+    setOrigin(m_function.instructions[block.first], true);
+    m_code.bind(m_out.blocks[b]);
+    if (m_options.probes) emitProbe(block);
+    for (std::uint32_t i = block.first; i < block.end; ++i)
+      emitInstruction(m_function.instructions[i], false);
+  }
+
+  void emitProbe(const Block& block) {
+    const Free free{RegisterSet(~block.live), block.liveFlags == 0};
+    if (block.head) {
+      const std::uint32_t code = m_options.codeBase + m_function.dags[block.dag].code;
+      m_out.heads[block.dag] = emitHeadProbe(m_code, format::dagRecord(code), free, m_options.moduleSlots);
+    } else if (block.bit != format::kNoBit) {
+      emitLightProbe(m_code, block.bit, free);
+    }
+  }
+
+  // `exactly`: to original code, wherever it leads.
+  void emitInstruction(const Instruction& insn, bool exactly) {
+    setOrigin(insn, false);
+    const auto raw = asBytes(m_program.codeAt(insn.address, insn.length));
+    switch (insn.flow) {
+      case Flow::Jump:
+        exactly ? m_code.jumpExactly(insn.target) : jumpTo(insn.target);
+        return;
+      case Flow::Branch: {
+        const std::uint8_t condition = conditionOf(raw);
+        if (exactly)
+          m_code.branchExactly(condition, insn.target);
+        else if (const auto label = labelOf(insn.target))
+          m_code.branch(condition, *label);
+        else
+          m_code.branch(condition, insn.target);
+        return;
+      }
+      case Flow::ShortBranch:
+        emitShortBranch(insn, raw, exactly);
+        return;
+      case Flow::Call:
+        exactly ? m_code.callExactly(insn.target) : m_code.call(insn.target);
+        return;
+      case Flow::IndirectJump:
+        if (!exactly && !m_function.indirectTargets.empty()) {
+          if (!m_table) m_table = m_code.newLabel();
+          emitDispatch(m_code, m_function, insn, raw, *m_table);
+          return;
+        }
+        break;
+      default:
+        break;
+    }
+    if (insn.ripOffset != 0)
+      m_code.ripAbsolute(raw, insn.ripOffset, insn.ripTarget);
+    else
+      m_code.bytes(raw);
+  }
+
+  static std::uint8_t conditionOf(std::span<const std::uint8_t> raw) {
+    // Behind prefixes: 7x, or 0f 8x.
+    std::size_t i = 0;
+    while (raw[i] != 0x0F && (raw[i] & 0xF0) != 0x70) ++i;
+    return raw[i] == 0x0F ? raw[i + 1] & 0x0F : raw[i] & 0x0F;
+  }
+
+  std::optional<Label> labelOf(VirtAddr target) const {
+    const BlockIndex b = m_function.blockAt(target);
+    return b == kNone ? std::nullopt : std::optional(m_out.blocks[b]);
+  }
+
+  void jumpTo(VirtAddr target) {
+    if (const auto label = labelOf(target))
+      m_code.jump(*label);
+    else
+      m_code.jump(target);
+  }
+
+  // jrcxz and loop reach 127 bytes:   op take; jmp next; take: jmp target; next:
+  void emitShortBranch(const Instruction& insn, std::span<const std::uint8_t> raw, bool exactly) {
+    std::vector<std::uint8_t> op(raw.begin(), raw.end());
+    op.back() = 2;
+    m_code.bytes(op);
+    m_code.bytes({0xEB, 5});
+    if (exactly)
+      m_code.jumpExactly(insn.target);
+    else if (const auto label = labelOf(insn.target))
+      m_code.jumpLong(*label);
+    else
+      m_code.jump(insn.target);
+  }
+
+  // Code that runs past the function's end goes on in the original.
+  void emitFallOff() {
+    const Instruction& last = m_function.instructions.back();
+    if (last.flow == Flow::Jump || last.flow == Flow::IndirectJump || last.flow == Flow::Return ||
+        last.flow == Flow::Stop)
+      return;
+    setOrigin(last, true);
+    m_code.jump(m_function.end());
+  }
+
+  void emitWraps() {
+    for (const Block& block : m_function.blocks) {
+      if (!block.head || !m_options.probes || !m_out.heads[block.dag].wrapOutOfLine) continue;
+      setOrigin(m_function.instructions[block.first], true);
+      emitWrap(m_code, m_out.heads[block.dag], m_options.moduleSlots);
+    }
+  }
+
+  void emitDisplaced(const EntryWindow& window) {
+    const auto covered = std::span(m_function.instructions).subspan(window.first, window.instructions);
+    setOrigin(covered.front(), true);
+    m_code.bind(m_displaced);
+    for (const Instruction& insn : covered) emitInstruction(insn, true);
+    const Flow last = covered.back().flow;
+    if (last == Flow::Jump || last == Flow::IndirectJump || last == Flow::Return || last == Flow::Stop)
+      return;
+    setOrigin(covered.back(), true);
+    m_code.jumpExactly(covered.back().end());
+  }
+
+  const Program& m_program;
+  const Function& m_function;
+  const EmitOptions& m_options;
+  FunctionCode& m_out;
+  CodeBuilder& m_code;
+  Label m_displaced;
+  std::optional<Label> m_table;
+};
+
+}  // namespace
+
+FunctionCode emitFunction(const Program& program, const Function& function,
+                          const std::optional<EntryWindow>& window, const EmitOptions& options) {
+  FunctionCode out;
+  Emitter(program, function, options, out).run(window);
+  return out;
+}
+
+}  // namespace traceback::instrument

@@ -1,0 +1,50 @@
+// The probes: the instructions that write a record's head, and set a bit of its path.
+//
+// With one dead register r and the flags dead:
+//
+//   head    64 48 8b .. 25 f000ffff   mov  %fs:-4096, r      the segment's header (ring.h)
+//           48 83 .. 04               addq $4, (r)           claim the next word
+//           48 8b ..                  mov  (r), r
+//           83 .. ff                  cmpl $-1, (r)          the sentinel?
+//           74 ..                     je   wrap
+//   resume: c7 .. imm32               movl $record, (r)
+//   wrap:   48 8d .. resume           lea  resume(%rip), r   out of line
+//           ff 25 ..                  jmp  *ModuleSlots.wrap[r](%rip)
+//
+//   light   mov %fs:-4096, r; mov (r), r; orl $bit, (r)
+//
+// With the flags live, forms that touch none: lea to step and to set the bit (which is known to be clear),
+// not and jrcxz to test for the sentinel. A register that is not dead is kept in a spill slot, never on the
+// stack.
+#pragma once
+
+#include <vector>
+
+#include "instrument/decode/instruction.h"
+#include "instrument/emit/code_builder.h"
+
+namespace traceback::instrument {
+
+// What a probe may use without keeping it.
+struct Free {
+  RegisterSet registers = 0;
+  bool flags = false;
+};
+
+struct HeadProbe {
+  Label record;              // the instruction that holds the record word, in its last four bytes
+  // Out of line, to be emitted later by emitWrap(); none if the probe has it inline.
+  Label wrap, resume;
+  unsigned scratch = 0;
+  bool wrapOutOfLine = false;
+};
+
+HeadProbe emitHeadProbe(CodeBuilder& code, std::uint32_t record, Free free, VirtAddr moduleSlots);
+void emitWrap(CodeBuilder& code, const HeadProbe& probe, VirtAddr moduleSlots);
+void emitLightProbe(CodeBuilder& code, unsigned bit, Free free);
+
+// Moves between a register and a spill slot. No flags.
+void emitSpill(CodeBuilder& code, unsigned reg, unsigned slot);
+void emitRestore(CodeBuilder& code, unsigned reg, unsigned slot);
+
+}  // namespace traceback::instrument

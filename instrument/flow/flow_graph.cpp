@@ -1,0 +1,176 @@
+#include "instrument/flow/flow_graph.h"
+
+#include <algorithm>
+
+namespace traceback::instrument {
+namespace {
+
+using format::BlockEnd;
+
+// What makes an instruction the first of a block, and what that says about the block.
+struct Leaders {
+  std::vector<std::uint8_t> leader;   // by instruction
+  std::vector<std::uint16_t> flags;   // BlockFlag
+  std::vector<std::uint8_t> forced;   // must be a head
+};
+
+void markAddress(const Function& f, Leaders& out, VirtAddr address, std::uint16_t flags, bool forced) {
+  const auto i = f.instructionAt(address);
+  if (i < 0) return;
+  out.leader[std::size_t(i)] = 1;
+  out.flags[std::size_t(i)] |= flags;
+  if (forced) out.forced[std::size_t(i)] = 1;
+}
+
+Leaders findLeaders(const Function& f) {
+  const std::size_t n = f.instructions.size();
+  Leaders out{std::vector<std::uint8_t>(n), std::vector<std::uint16_t>(n), std::vector<std::uint8_t>(n)};
+  out.leader[0] = 1;
+  out.forced[0] = 1;
+  out.flags[0] = format::kBlockEntry;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Instruction& insn = f.instructions[i];
+    if (insn.flow == Flow::Jump || insn.flow == Flow::Branch || insn.flow == Flow::ShortBranch)
+      markAddress(f, out, insn.target, 0, false);
+    if (!insn.endsBlock() || i + 1 == n) continue;
+    out.leader[i + 1] = 1;
+    if (insn.flow == Flow::Call || insn.flow == Flow::IndirectCall) {
+      out.flags[i + 1] |= format::kBlockReturnPoint;
+      out.forced[i + 1] = 1;
+    }
+  }
+  for (const VirtAddr pad : f.landingPads) markAddress(f, out, pad, format::kBlockLandingPad, true);
+  for (const VirtAddr target : f.outsideTargets) markAddress(f, out, target, 0, true);
+  for (const VirtAddr target : f.indirectTargets)
+    markAddress(f, out, target, format::kBlockTableTarget, true);
+  return out;
+}
+
+struct Successors {
+  BlockEnd kind;
+  BlockIndex taken = kNone, next = kNone;
+};
+
+Successors successorsOf(const Function& f, const Instruction& last, BlockIndex following,
+                        const std::vector<BlockIndex>& blockAt) {
+  const auto at = [&](VirtAddr address) {
+    const auto i = f.instructionAt(address);
+    return i < 0 ? kNone : blockAt[std::size_t(i)];
+  };
+  switch (last.flow) {
+    case Flow::Next:
+      return {BlockEnd::FallThrough, following};
+    case Flow::Jump: {
+      const BlockIndex to = at(last.target);
+      return to == kNone ? Successors{BlockEnd::TailJump} : Successors{BlockEnd::Jump, to};
+    }
+    case Flow::Branch:
+    case Flow::ShortBranch:
+      return {BlockEnd::Branch, at(last.target), following};
+    case Flow::Call:
+      return {BlockEnd::Call, following};
+    case Flow::IndirectCall:
+      return {BlockEnd::IndirectCall, following};
+    case Flow::IndirectJump:
+      return {f.indirectTargets.empty() ? BlockEnd::TailJump : BlockEnd::Multiway};
+    case Flow::Return:
+      return {BlockEnd::Return};
+    case Flow::Stop:
+      return {BlockEnd::Trap};
+  }
+  return {BlockEnd::Trap};
+}
+
+void link(Function& f) {
+  for (BlockIndex b = 0; b < f.blocks.size(); ++b) {
+    const bool conditional = f.blocks[b].kind == BlockEnd::Branch;
+    for (const BlockIndex to : f.blocks[b].successor) {
+      if (to == kNone) continue;
+      auto& predecessors = f.blocks[to].predecessors;
+      if (predecessors.empty() || predecessors.back() != b) predecessors.push_back(b);
+      if (conditional) f.blocks[to].conditional = true;
+    }
+  }
+}
+
+// Makes the target of every retreating edge a head, so that what is left between heads has no cycle.
+void cutLoops(Function& f) {
+  enum : std::uint8_t { White, Grey, Black };
+  std::vector<std::uint8_t> colour(f.blocks.size(), White);
+  struct Visit {
+    BlockIndex block;
+    unsigned next;
+  };
+  std::vector<Visit> stack;
+  for (BlockIndex root = 0; root < f.blocks.size(); ++root) {
+    if (colour[root] != White) continue;
+    colour[root] = Grey;
+    stack.push_back({root, 0});
+    while (!stack.empty()) {
+      Visit& top = stack.back();
+      if (top.next == 2) {
+        colour[top.block] = Black;
+        stack.pop_back();
+        continue;
+      }
+      const BlockIndex to = f.blocks[top.block].successor[top.next++];
+      if (to == kNone) continue;
+      if (colour[to] == Grey) {
+        f.blocks[to].head = true;
+        f.blocks[to].flags |= format::kBlockLoopHead;
+      } else if (colour[to] == White) {
+        colour[to] = Grey;
+        stack.push_back({to, 0});
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::ptrdiff_t Function::instructionAt(VirtAddr address) const {
+  const auto it = std::ranges::lower_bound(instructions, address, {}, &Instruction::address);
+  return it != instructions.end() && it->address == address ? it - instructions.begin() : -1;
+}
+
+BlockIndex Function::blockAt(VirtAddr address) const {
+  const auto i = instructionAt(address);
+  if (i < 0) return kNone;
+  const auto it = std::ranges::lower_bound(blocks, std::uint32_t(i), {}, &Block::first);
+  return it != blocks.end() && it->first == std::uint32_t(i) ? BlockIndex(it - blocks.begin()) : kNone;
+}
+
+void buildFlowGraph(Function& f) {
+  const Leaders leaders = findLeaders(f);
+  const std::size_t n = f.instructions.size();
+  f.blocks.clear();
+  std::vector<BlockIndex> blockAt(n, kNone);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (leaders.leader[i]) {
+      if (!f.blocks.empty()) f.blocks.back().end = std::uint32_t(i);
+      Block block;
+      block.first = std::uint32_t(i);
+      block.flags = leaders.flags[i];
+      block.head = leaders.forced[i] != 0;
+      f.blocks.push_back(std::move(block));
+    }
+    blockAt[i] = BlockIndex(f.blocks.size() - 1);
+  }
+  f.blocks.back().end = std::uint32_t(n);
+
+  for (BlockIndex b = 0; b < f.blocks.size(); ++b) {
+    const BlockIndex following = b + 1 < f.blocks.size() ? b + 1 : kNone;
+    const Successors to = successorsOf(f, f.lastOf(f.blocks[b]), following, blockAt);
+    f.blocks[b].kind = to.kind;
+    f.blocks[b].successor[0] = to.taken;
+    f.blocks[b].successor[1] = to.next;
+    if (to.kind == BlockEnd::Branch && to.taken == kNone) f.blocks[b].flags |= format::kBlockTailBranch;
+  }
+  link(f);
+  cutLoops(f);
+  // Nothing that we know of leads there: something that we do not know of may.
+  for (Block& block : f.blocks)
+    if (block.predecessors.empty()) block.head = true;
+}
+
+}  // namespace traceback::instrument

@@ -1,0 +1,64 @@
+// A function as the instrumentor sees it: the code of one FDE, its instructions and its flow graph.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "instrument/decode/instruction.h"
+#include "runtime/format/map.h"
+
+namespace traceback::instrument {
+
+using BlockIndex = std::uint32_t;
+inline constexpr BlockIndex kNone = 0xFFFF'FFFF;
+
+struct Block {
+  std::uint32_t first = 0;  // instructions [first, end) of the function
+  std::uint32_t end = 0;
+  format::BlockEnd kind = format::BlockEnd::FallThrough;
+  std::uint16_t flags = 0;                      // format::BlockFlag
+  BlockIndex successor[2] = {kNone, kNone};     // Branch: taken, not taken; kNone: outside the function
+  std::vector<BlockIndex> predecessors;
+  bool conditional = false;  // some edge to it is conditional
+  bool head = false;
+  std::uint32_t dag = 0;     // index in Function::dags
+  std::uint8_t bit = format::kNoBit;
+  RegisterSet live = kAllRegisters;  // at its start
+  FlagSet liveFlags = kAllFlags;
+};
+
+struct Dag {
+  std::vector<BlockIndex> blocks;  // in topological order, the head first
+  std::uint8_t bits = 0;
+  std::uint32_t code = 0;          // from the module's base
+};
+
+struct Function {
+  std::size_t fde = 0;
+  VirtAddr start;
+  std::uint64_t size = 0;
+  std::string name;                 // as in the symbol table; empty if none
+  format::SkipReason skip = format::SkipReason::None;
+  bool hasIndirectJump = false;
+  bool decoded = false;             // all of it, into `instructions`
+  FlagSet entryFlags = 0;           // live at its entry
+  bool entered = false;             // called, or its address is somewhere: not only ever jumped to
+  std::uint32_t outsideJumps = 0;   // direct jumps of other functions to its start
+  std::vector<Instruction> instructions;
+  std::vector<VirtAddr> landingPads;
+  std::vector<VirtAddr> outsideTargets;   // interior addresses that other code jumps to; sorted
+  std::vector<VirtAddr> indirectTargets;  // that its indirect jumps may go to, as far as known; sorted
+  std::vector<Block> blocks;        // by address
+  std::vector<Dag> dags;            // by code
+
+  VirtAddr end() const { return {start.value + size}; }
+  bool contains(VirtAddr a) const { return a >= start && a < end(); }
+  // Index of the instruction that starts at the address, or -1.
+  std::ptrdiff_t instructionAt(VirtAddr address) const;
+  // The block that begins at the address, or kNone.
+  BlockIndex blockAt(VirtAddr address) const;
+  const Instruction& lastOf(const Block& block) const { return instructions[block.end - 1]; }
+};
+
+}  // namespace traceback::instrument

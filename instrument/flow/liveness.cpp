@@ -1,0 +1,156 @@
+#include "instrument/flow/liveness.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace traceback::instrument {
+namespace {
+
+using format::BlockEnd;
+
+struct Live {
+  RegisterSet registers = 0;
+  FlagSet flags = 0;
+  bool operator==(const Live&) const = default;
+};
+
+Live before(const Instruction& insn, Live after) {
+  after.registers = RegisterSet((after.registers & ~insn.kills) | insn.reads);
+  after.flags = FlagSet((after.flags & ~insn.flagsKilled) | insn.flagsRead);
+  return after;
+}
+
+class Liveness {
+ public:
+  explicit Liveness(Program& program) : m_program(program) {}
+
+  // From "no flag is live anywhere" up to what is consistent.
+  void run() {
+    for (m_changed = true; m_changed;) {
+      m_changed = false;
+      for (Function& f : m_program.functions)
+        if (!f.blocks.empty()) analyse(f);
+    }
+  }
+
+ private:
+  void analyse(Function& f) {
+    for (Block& block : f.blocks) {
+      block.live = 0;
+      block.liveFlags = 0;
+    }
+    // Backwards over the blocks until nothing changes: a few rounds, as most edges go forward.
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::size_t b = f.blocks.size(); b-- > 0;) {
+        Block& block = f.blocks[b];
+        Live live = liveOut(f, block);
+        for (std::size_t i = block.end; i-- > block.first;) live = before(f.instructions[i], live);
+        live.registers |= registerBit(kRsp);
+        if (live == Live{block.live, block.liveFlags}) continue;
+        block.live = live.registers;
+        block.liveFlags = live.flags;
+        changed = true;
+      }
+    }
+    noteFlags(f);
+  }
+
+  void grow(FlagSet& set, FlagSet flags) {
+    if ((flags & ~set) == 0) return;
+    set |= flags;
+    m_changed = true;
+  }
+
+  void noteFlags(Function& f) {
+    if (f.skip == format::SkipReason::StartupCode) return;
+    if (f.entered) grow(m_onIndirectEntry, f.blocks.front().liveFlags);
+    grow(f.entryFlags, f.blocks.front().liveFlags);
+    // A block that is also jumped to has its flags from there: calls that never come back stand before such.
+    for (const Block& block : f.blocks)
+      if ((block.flags & format::kBlockReturnPoint) != 0 && block.predecessors.size() == 1)
+        grow(m_onReturn, block.liveFlags);
+    for (const VirtAddr target : f.outsideTargets) {
+      const BlockIndex b = f.blockAt(target);
+      if (b != kNone) grow(m_interior[target.value], f.blocks[b].liveFlags);
+    }
+  }
+
+  // Live at a place that a direct call or jump leads to.
+  FlagSet flagsAt(VirtAddr target) const {
+    const Function* f = m_program.functionAt(target);
+    if (f != nullptr && f->start == target && !f->blocks.empty()) return f->entryFlags;
+    if (f != nullptr && !f->blocks.empty() && std::ranges::binary_search(f->outsideTargets, target)) {
+      const auto known = m_interior.find(target.value);
+      return known == m_interior.end() ? FlagSet{0} : known->second;
+    }
+    return isStub(target) ? m_onIndirectEntry : kAllFlags;
+  }
+
+  // A jump through memory and nothing else, as in the procedure linkage table.
+  bool isStub(VirtAddr at) const {
+    for (int i = 0; i < 2; ++i) {
+      std::optional<Instruction> insn;
+      for (std::uint64_t size = 15; size > 0 && !insn; --size)
+        if (const auto code = m_program.codeAt(at, size); !code.empty()) insn = decode(code, at);
+      if (!insn) return false;
+      if (insn->flow == Flow::IndirectJump) return insn->ripOffset != 0;
+      if (!insn->isEndbr64) return false;
+      at = insn->end();
+    }
+    return false;
+  }
+
+  // A call that ends its function is not expected back.
+  static FlagSet afterCall(const Function& f, const Block& block) {
+    return block.successor[0] == kNone ? FlagSet{0} : f.blocks[block.successor[0]].liveFlags;
+  }
+
+  Live liveOut(const Function& f, const Block& block) const {
+    const Instruction& last = f.lastOf(block);
+    const auto at = [&](BlockIndex b) {
+      return b == kNone ? Live{kAllRegisters, kAllFlags} : Live{f.blocks[b].live, f.blocks[b].liveFlags};
+    };
+    switch (block.kind) {
+      case BlockEnd::FallThrough:
+      case BlockEnd::Jump:
+        return at(block.successor[0]);
+      case BlockEnd::Branch: {
+        const Live taken =
+            block.successor[0] == kNone ? Live{kAllRegisters, flagsAt(last.target)} : at(block.successor[0]);
+        const Live next = at(block.successor[1]);
+        return {RegisterSet(taken.registers | next.registers), FlagSet(taken.flags | next.flags)};
+      }
+      case BlockEnd::Call:
+        return {kAllRegisters, FlagSet(flagsAt(last.target) | afterCall(f, block))};
+      case BlockEnd::IndirectCall:
+        return {kAllRegisters, FlagSet(m_onIndirectEntry | afterCall(f, block))};
+      case BlockEnd::Multiway: {
+        FlagSet flags = m_onIndirectEntry;
+        for (const Block& target : f.blocks)
+          if ((target.flags & format::kBlockTableTarget) != 0) flags |= target.liveFlags;
+        return {kAllRegisters, flags};
+      }
+      case BlockEnd::TailJump:
+        return {kAllRegisters, last.flow == Flow::Jump ? flagsAt(last.target) : m_onIndirectEntry};
+      case BlockEnd::Return:
+        return {kAllRegisters, m_onReturn};
+      case BlockEnd::Trap:
+        return {kAllRegisters, last.flagsRead};
+      default:
+        return {kAllRegisters, kAllFlags};
+    }
+  }
+
+  Program& m_program;
+  std::unordered_map<std::uint64_t, FlagSet> m_interior;  // at places within functions that others jump to
+  FlagSet m_onReturn = 0;
+  FlagSet m_onIndirectEntry = 0;
+  bool m_changed = true;
+};
+
+}  // namespace
+
+void findLiveness(Program& program) { Liveness(program).run(); }
+
+}  // namespace traceback::instrument

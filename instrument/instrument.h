@@ -1,0 +1,50 @@
+// The instrumentor: an ELF file in, a file that does the same and records its control flow out.
+//
+// The original code stays where it is and as it is, but for a jump at the entry of each function that could
+// be copied; the copies, with probes, are in a segment of their own, with the module table (module.h), and
+// the map (map.h) is in a section. Whole functions are rewritten, as .eh_frame has them; what cannot be
+// proved safe is left alone, and the report says why.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/error.h"
+#include "runtime/format/map.h"
+
+namespace traceback::instrument {
+
+// Part of what the name of a cached output must depend on: raised whenever the same input gives other output.
+inline constexpr std::uint32_t kInstrumentorVersion = 1;
+
+struct Options {
+  bool nullMode = false;  // copies without probes: to test that copying is right
+  std::vector<std::string> only;  // glob patterns of function names; empty: all
+  std::vector<std::string> exclude;
+};
+
+struct Report {
+  std::string file, output;
+  std::uint64_t functions = 0;
+  std::uint64_t instrumented = 0;
+  std::uint64_t textBytes = 0;  // of the functions found
+  std::uint64_t newTextBytes = 0;  // of their copies
+  std::map<std::string, std::uint64_t> skipped;  // by reason, in words
+};
+
+// Called with 0 to 1; never from another thread.
+using Progress = std::function<void(double)>;
+
+// Refuses with a reason: what is not an x86-64 ELF program or library, is instrumented already, has writable
+// code or text relocations, or has no unwind tables. Writes beside `output` and renames, keeping the mode.
+model::Result<Report> instrumentFile(const std::filesystem::path& input, const std::filesystem::path& output,
+                                     const Options& options, const Progress& progress = {});
+
+// Names of skip reasons as the report has them: "jump target in entry window".
+std::string skipReasonName(format::SkipReason reason);
+
+}  // namespace traceback::instrument

@@ -1,0 +1,226 @@
+#include "instrument/new_segment.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "instrument/unwind/unwind_builder.h"
+#include "runtime/format/module.h"
+#include "runtime/format/record.h"
+
+namespace traceback::instrument {
+namespace {
+
+using model::fail;
+using model::Result;
+
+constexpr std::uint64_t kCodeAlignment = 16;
+constexpr std::byte kPadding{0xCC};
+constexpr char kModuleSection[] = ".traceback.module";  // the tables that the ModuleHeader leads to
+
+std::uint64_t alignUp(std::uint64_t value, std::uint64_t alignment) {
+  return (value + alignment - 1) & ~(alignment - 1);
+}
+
+class SegmentBuilder {
+ public:
+  SegmentBuilder(const Plan& plan, VirtAddr base, VirtAddr moduleSlots, bool nullMode)
+      : m_plan(plan), m_image(*plan.program.image), m_slots(moduleSlots), m_nullMode(nullMode) {
+    m_out.address = base;
+  }
+
+  Result<NewSegment> build(const Progress& progress) {
+    emit();
+    if (progress) progress(0.75);
+    if (auto done = encode(); !done) return std::unexpected(done.error());
+    if (auto done = addUnwindTables(); !done) return std::unexpected(done.error());
+    if (progress) progress(0.9);
+    addModuleTable();
+    addPatches();
+    addSymbols();
+    identify();
+    return std::move(m_out);
+  }
+
+ private:
+  VirtAddr end() const { return {m_out.address.value + m_out.bytes.size()}; }
+
+  std::unexpected<model::Error> error(std::string message) const {
+    return fail(std::move(message), m_image.path());
+  }
+
+  void emit() {
+    EmitOptions options{!m_nullMode, m_slots, m_plan.codeBase};
+    std::uint64_t at = alignUp(m_out.address.value + sizeof(format::ModuleHeader), kCodeAlignment);
+    m_out.copyStart = {at};
+    const auto& functions = m_plan.program.functions;
+    for (std::size_t i = 0; i < functions.size(); ++i) {
+      if (functions[i].skip != format::SkipReason::None) continue;
+      m_copies.push_back(emitFunction(m_plan.program, functions[i], m_plan.windows[i], options));
+      m_copies.back().place = {at};
+      at = alignUp(at + m_copies.back().code.size(), kCodeAlignment);
+    }
+    m_out.copyEnd = {at};
+  }
+
+  const FunctionCode* copyOf(const Function& f) const {
+    const auto it = std::ranges::lower_bound(m_copies, f.start, {},
+                                             [](const FunctionCode& c) { return c.function->start; });
+    return it != m_copies.end() && it->function == &f ? &*it : nullptr;
+  }
+
+  // The copy of an original address that other code may go to: the start of a block that is a head.
+  std::optional<VirtAddr> copyAt(VirtAddr original) const {
+    const Function* f = m_plan.program.functionAt(original);
+    const FunctionCode* copy = f == nullptr ? nullptr : copyOf(*f);
+    if (copy == nullptr) return std::nullopt;
+    const BlockIndex b = f->blockAt(original);
+    if (b == kNone || !f->blocks[b].head) return std::nullopt;
+    return VirtAddr{copy->place.value + copy->code.offsetOf(copy->blocks[b])};
+  }
+
+  Result<void> encode() {
+    m_out.bytes.assign(m_out.copyEnd.value - m_out.address.value, kPadding);
+    const CodeBuilder::Resolver resolver = [this](VirtAddr original) {
+      return copyAt(original).value_or(original);
+    };
+    for (const FunctionCode& copy : m_copies) {
+      const auto out =
+          std::span(m_out.bytes).subspan(copy.place.value - m_out.address.value, copy.code.size());
+      if (!copy.code.encode(copy.place, resolver, out))
+        return error("too large: code and its copy are more than 2 GiB apart");
+    }
+    return {};
+  }
+
+  static Fragment fragmentOf(const FunctionCode& copy) {
+    Fragment out;
+    out.fde = std::uint32_t(copy.function->fde);
+    const std::uint32_t end = copy.code.offsetOf(copy.displacedEnd);
+    for (const CodeBuilder::Item& item : copy.code.items()) {
+      if (item.size == 0 || item.offset >= end) continue;
+      const Origin& origin = copy.code.origin(item);
+      if (!out.pieces.empty() && out.pieces.back().original == origin.address) {
+        out.pieces.back().copySize += item.size;
+        continue;
+      }
+      out.pieces.push_back({origin.address, origin.size, copy.place.value + item.offset, item.size});
+    }
+    return out;
+  }
+
+  Result<void> addUnwindTables() {
+    std::vector<Fragment> fragments;
+    fragments.reserve(m_copies.size());
+    for (const FunctionCode& copy : m_copies) fragments.push_back(fragmentOf(copy));
+    // A pad in a function that is not copied is caught there, untraced.
+    const LandingPads pads = [this](VirtAddr original) -> std::optional<std::uint64_t> {
+      return copyAt(original).value_or(original).value;
+    };
+    auto tables = buildUnwindTables(m_image, m_plan.program.ehFrame, fragments, pads, end());
+    if (!tables) return std::unexpected(tables.error());
+    m_out.parts.push_back({format::kCodeSection, m_out.address, m_out.bytes.size(), true, kPageSize});
+    const auto place = [this](const UnwindTable& table, const char* section, std::uint64_t alignment) {
+      if (table.bytes.empty()) return;
+      m_out.bytes.resize(table.address.value - m_out.address.value);
+      m_out.bytes.insert(m_out.bytes.end(), table.bytes.begin(), table.bytes.end());
+      m_out.parts.push_back({section, table.address, table.bytes.size(), false, alignment});
+    };
+    place(tables->header, ".eh_frame_hdr", 4);
+    place(tables->exceptions, ".gcc_except_table", 4);
+    place(tables->frame, ".eh_frame", 8);
+    m_out.ehFrameHeader = tables->header.address;
+    m_out.ehFrameHeaderSize = tables->header.bytes.size();
+    return {};
+  }
+
+  std::uint32_t appendTable(std::span<const std::byte> bytes) {
+    m_out.bytes.resize(alignUp(m_out.bytes.size(), 8));
+    const auto offset = std::uint32_t(m_out.bytes.size());
+    m_out.bytes.insert(m_out.bytes.end(), bytes.begin(), bytes.end());
+    return offset;
+  }
+
+  void addModuleTable() {
+    std::vector<format::AddressEntry> all;
+    std::vector<std::uint32_t> fixups;
+    for (const FunctionCode& copy : m_copies) {
+      m_addresses.push_back(addressEntries(copy));
+      all.insert(all.end(), m_addresses.back().begin(), m_addresses.back().end());
+      if (m_nullMode) continue;
+      for (const HeadProbe& head : copy.heads)
+        fixups.push_back(std::uint32_t(copy.place.value + copy.code.endOf(head.record) -
+                                       sizeof(format::Word) - m_out.address.value));
+    }
+    m_header.magic = format::kModuleMagic;
+    m_header.version = format::kModuleVersion;
+    m_header.headerSize = sizeof m_header;
+    m_header.address = m_out.address.value;
+    m_header.moduleSlots = m_slots.value;
+    m_header.codeBase = m_plan.codeBase;
+    m_header.codeSpan = m_plan.codeSpan;
+    m_header.copyStart = m_out.copyStart.value;
+    m_header.copyEnd = m_out.copyEnd.value;
+    m_header.addressOffset = appendTable(std::as_bytes(std::span(all)));
+    m_header.addressCount = std::uint32_t(all.size());
+    m_header.fixupOffset = appendTable(std::as_bytes(std::span(fixups)));
+    m_header.fixupCount = std::uint32_t(fixups.size());
+    const std::uint64_t start = m_header.addressOffset;
+    m_out.parts.push_back(
+        {kModuleSection, {m_out.address.value + start}, m_out.bytes.size() - start, false, 8});
+  }
+
+  void addPatches() {
+    for (const FunctionCode& copy : m_copies) {
+      if (!copy.window) continue;
+      const std::uint64_t gate = copy.place.value + copy.code.offsetOf(copy.gate);
+      const auto distance = std::int32_t(gate - (copy.window->start.value + kEntryJumpSize));
+      Patch patch{copy.window->start, std::vector<std::byte>(kEntryJumpSize)};
+      patch.bytes[0] = std::byte{0xE9};
+      std::memcpy(patch.bytes.data() + 1, &distance, sizeof distance);
+      m_out.patches.push_back(std::move(patch));
+    }
+  }
+
+  void addSymbols() {
+    for (const FunctionCode& copy : m_copies)
+      if (!copy.function->name.empty())
+        m_out.symbols.push_back({copy.function->name + ".tb", copy.place, copy.code.size()});
+  }
+
+  // The map, and an id for both: whatever differs in either differs in it.
+  void identify() {
+    m_out.map = writeMap(m_plan.program, m_copies, m_addresses, m_plan.codeSpan, m_nullMode);
+    XXH3_state_t* state = XXH3_createState();
+    XXH3_128bits_reset(state);
+    XXH3_128bits_update(state, m_out.bytes.data(), m_out.bytes.size());
+    XXH3_128bits_update(state, m_out.map.data(), m_out.map.size());
+    XXH128_canonical_t canonical;
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state));
+    XXH3_freeState(state);
+    MapId id;
+    std::memcpy(id.data(), canonical.digest, id.size());
+    setMapId(m_out.map, id);
+    std::memcpy(m_header.mapId, id.data(), id.size());
+    std::memcpy(m_out.bytes.data(), &m_header, sizeof m_header);
+  }
+
+  const Plan& m_plan;
+  const loader::ElfImage& m_image;
+  VirtAddr m_slots;
+  bool m_nullMode;
+  NewSegment m_out;
+  std::vector<FunctionCode> m_copies;  // by original address
+  std::vector<std::vector<format::AddressEntry>> m_addresses;
+  format::ModuleHeader m_header{};
+};
+
+}  // namespace
+
+Result<NewSegment> buildSegment(const Plan& plan, VirtAddr base, VirtAddr moduleSlots, bool nullMode,
+                                const Progress& progress) {
+  return SegmentBuilder(plan, base, moduleSlots, nullMode).build(progress);
+}
+
+}  // namespace traceback::instrument

@@ -1,0 +1,28 @@
+// The segment that instrumentation adds: module table, copies, unwind tables.
+#pragma once
+
+#include <vector>
+
+#include "instrument/elf/elf_writer.h"
+#include "instrument/map/map_writer.h"
+#include "instrument/plan.h"
+
+namespace traceback::instrument {
+
+struct NewSegment {
+  VirtAddr address;               // of the ModuleHeader, which comes first
+  std::vector<std::byte> bytes;
+  VirtAddr copyStart, copyEnd;
+  VirtAddr ehFrameHeader;         // in it
+  std::uint64_t ehFrameHeaderSize = 0;
+  std::vector<SegmentPart> parts;
+  std::vector<std::byte> map;
+  std::vector<Patch> patches;     // of original code: the entry jumps
+  std::vector<AddedSymbol> symbols;
+};
+
+// `base`: page-aligned, where the segment will be; `moduleSlots`: where the ModuleSlots will be.
+model::Result<NewSegment> buildSegment(const Plan& plan, VirtAddr base, VirtAddr moduleSlots, bool nullMode,
+                                       const Progress& progress);
+
+}  // namespace traceback::instrument

@@ -1,0 +1,94 @@
+#include "instrument/plan.h"
+
+#include <fnmatch.h>
+#include <xxhash.h>
+
+#include <algorithm>
+
+#include "instrument/analysis/code_targets.h"
+#include "instrument/analysis/entry_window.h"
+#include "instrument/flow/flow_graph.h"
+#include "instrument/flow/liveness.h"
+#include "instrument/flow/tiling.h"
+#include "instrument/unwind/unwind_builder.h"
+#include "runtime/format/record.h"
+
+namespace traceback::instrument {
+namespace {
+
+using format::SkipReason;
+
+bool matches(const std::vector<std::string>& patterns, const std::string& name) {
+  return std::ranges::any_of(patterns,
+                             [&](const std::string& p) { return fnmatch(p.c_str(), name.c_str(), 0) == 0; });
+}
+
+void applyPatterns(Function& f, const Options& options) {
+  if (f.skip != SkipReason::None) return;
+  const bool wanted = options.only.empty() || matches(options.only, f.name);
+  if (!wanted || matches(options.exclude, f.name)) f.skip = SkipReason::Excluded;
+}
+
+void checkUnwinding(const Program& program, Function& f) {
+  if (f.skip != SkipReason::None) return;
+  std::vector<VirtAddr> starts;
+  starts.reserve(f.instructions.size());
+  for (const Instruction& insn : f.instructions) starts.push_back(insn.address);
+  const auto carried = canCarry(*program.image, program.ehFrame, std::uint32_t(f.fde), starts);
+  if (carried) return;
+  f.skip = carried.error().kind == UnwindRefusal::BadUnwindInfo ? SkipReason::BadUnwindInfo
+                                                                : SkipReason::BadExceptionTable;
+}
+
+// Where in the code space the module lies unless the runtime moves it: spread, so that modules seldom meet.
+std::uint32_t baseFor(loader::Bytes file, std::uint32_t span) {
+  constexpr std::uint32_t kUnit = 1u << format::kMaxPathBits;
+  const std::uint32_t units = (format::kEndCode - format::kFirstCode - span) / kUnit;
+  return format::kFirstCode + kUnit * std::uint32_t(XXH3_64bits(file.data(), file.size()) % (units + 1));
+}
+
+}  // namespace
+
+model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& options,
+                             const Progress& progress) {
+  auto program = readProgram(image);
+  if (!program) return std::unexpected(program.error());
+  if (auto movable = canMove(image, program->ehFrame); !movable) return std::unexpected(movable.error());
+  Plan plan{std::move(*program), {}, 0, 0};
+  if (progress) progress(0.2);
+  const CodeTargets targets = CodeTargets::find(plan.program);
+  if (progress) progress(0.35);
+
+  for (Function& f : plan.program.functions) {
+    f.entered = targets.entered(f.start);
+    if (f.decoded) buildFlowGraph(f);
+  }
+  findLiveness(plan.program);
+  if (progress) progress(0.4);
+
+  plan.windows.resize(plan.program.functions.size());
+  std::uint32_t nextCode = 0;
+  for (std::size_t i = 0; i < plan.program.functions.size(); ++i) {
+    Function& f = plan.program.functions[i];
+    applyPatterns(f, options);
+    checkUnwinding(plan.program, f);
+    if (f.skip != SkipReason::None) continue;
+    plan.windows[i] = chooseEntryWindow(plan.program, targets, f);
+    if (f.skip != SkipReason::None) continue;
+    tile(f);
+    const std::uint32_t after = assignCodes(f, nextCode);
+    if (after > format::kEndCode / 4) {
+      f.skip = SkipReason::CodesExhausted;
+      plan.windows[i].reset();
+      continue;
+    }
+    nextCode = after;
+  }
+  constexpr std::uint32_t kUnit = 1u << format::kMaxPathBits;
+  plan.codeSpan = (nextCode + kUnit - 1) & ~(kUnit - 1);
+  plan.codeBase = baseFor(image.bytes(), plan.codeSpan);
+  if (progress) progress(0.5);
+  return plan;
+}
+
+}  // namespace traceback::instrument

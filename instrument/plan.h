@@ -1,0 +1,23 @@
+// What will be copied: decisions as data, before a byte is emitted.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "instrument/analysis/program.h"
+#include "instrument/emit/function_emitter.h"
+#include "instrument/instrument.h"
+
+namespace traceback::instrument {
+
+struct Plan {
+  Program program;
+  std::vector<std::optional<EntryWindow>> windows;  // by function
+  std::uint32_t codeBase = 0;                       // a multiple of 2^kMaxPathBits
+  std::uint32_t codeSpan = 0;
+};
+
+// Decides which functions are copied, and tiles them. The image must outlive the plan.
+model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& options, const Progress& progress);
+
+}  // namespace traceback::instrument

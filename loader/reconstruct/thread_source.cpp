@@ -1,0 +1,87 @@
+#include "loader/reconstruct/thread_source.h"
+
+#include <algorithm>
+#include <climits>
+
+namespace traceback::loader {
+
+namespace {
+
+std::uint64_t wordsOf(const Timeline& timeline) {
+  std::uint64_t words = 0;
+  for (const auto& piece : timeline.pieces) words += piece.end - piece.begin;
+  return words;
+}
+
+}  // namespace
+
+std::shared_ptr<const ThreadSource> ThreadSource::build(std::shared_ptr<TraceContext> context,
+                                                        std::vector<SegmentWords> segments, Timeline timeline,
+                                                        WalkNotes& notes,
+                                                        const std::function<bool(double)>& goOn,
+                                                        std::size_t chunkRecords) {
+  const std::shared_ptr<ThreadSource> source(new ThreadSource);
+  source->m_context = context;
+  source->m_chunkRecords = std::max<std::size_t>(chunkRecords, 1);
+  source->m_input = {.modules = &context->modules,
+                     .names = &context->names,
+                     .segments = std::move(segments),
+                     .timeline = std::move(timeline)};
+
+  const double total = static_cast<double>(std::max<std::uint64_t>(wordsOf(source->m_input.timeline), 1));
+  std::uint64_t wordsDone = 0;  // roughly: a DAG record is one
+  Walker walker(source->m_input, &context->names);
+  walker.setNotes(&notes);
+  std::vector<model::Entry> entries;
+  model::EntryIndex count = 0;
+  std::int32_t least = INT32_MAX;
+  std::optional<model::EntryIndex> lastFault;
+  for (bool more = true; more;) {
+    if (goOn && !goOn(std::min(1.0, static_cast<double>(wordsDone) / total))) return nullptr;
+    source->m_checkpoints.push_back(walker.state());
+    source->m_stacks.push_back(walker.stackDifference());
+    entries.clear();
+    const auto done = walker.run(source->m_chunkRecords, entries);
+    more = done == source->m_chunkRecords;
+    if (!more) walker.finish(entries);
+    source->m_recordCount += done;
+    wordsDone += done;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      least = std::min(least, entries[i].depth);
+      if (entries[i].kind == model::EntryKind::Line && (entries[i].flags & model::kEntryFault) != 0)
+        lastFault = count + i;
+    }
+    source->m_chunks.push_back(model::summarise(count, entries));
+    count += entries.size();
+  }
+  if (walker.state().died) source->m_fault = lastFault;
+  source->m_depthShift = least == INT32_MAX ? 0 : -least;
+  for (auto& chunk : source->m_chunks) {
+    if (chunk.leastLineDepth != INT32_MAX) chunk.leastLineDepth += source->m_depthShift;
+    if (chunk.leastEdgeDepth != INT32_MAX) chunk.leastEdgeDepth += source->m_depthShift;
+  }
+  return source;
+}
+
+std::vector<model::Entry> ThreadSource::expand(std::size_t chunk) const {
+  std::vector<model::Entry> entries;
+  if (chunk >= m_checkpoints.size()) return entries;
+  Walker walker(m_input, nullptr);
+  walker.restore(m_checkpoints[chunk], stackAfter(std::span(m_stacks).first(chunk + 1)));
+  entries.reserve(m_chunks[chunk].entryCount);
+  walker.run(m_chunkRecords, entries);
+  if (chunk + 1 == m_checkpoints.size()) walker.finish(entries);
+  for (auto& entry : entries) entry.depth += m_depthShift;
+  return entries;
+}
+
+std::vector<BlockStep> ThreadSource::executedBlocks() const {
+  std::vector<BlockStep> steps;
+  std::vector<model::Entry> entries;
+  Walker walker(m_input, nullptr);
+  walker.setSteps(&steps);
+  while (walker.run(m_chunkRecords, entries) != 0) entries.clear();
+  return steps;
+}
+
+}  // namespace traceback::loader

@@ -1,0 +1,63 @@
+// A thread's entries, expanded from its records a chunk at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "loader/reconstruct/block_step.h"
+#include "loader/reconstruct/walker.h"
+#include "model/trace.h"
+
+namespace traceback::loader {
+
+// What all threads of a trace share. Filled while they are built, then immutable.
+struct TraceContext {
+  TraceContext(ModuleTable table, std::vector<std::unique_ptr<const LineSource>> lines)
+      : modules(std::move(table)), names(modules, std::move(lines)) {}
+  TraceContext(const TraceContext&) = delete;
+  TraceContext& operator=(const TraceContext&) = delete;
+
+  const ModuleTable modules;
+  TraceNames names;
+};
+
+// Keeps the records, and for every chunk of them the state in which the walk came to it.
+class ThreadSource : public model::EntrySource {
+ public:
+  static constexpr std::size_t kChunkRecords = 2048;
+
+  // Walks the whole thread once, and keeps only summaries. `goOn`, called now and then with the share that
+  // is done, may say no: then the result is null.
+  static std::shared_ptr<const ThreadSource> build(std::shared_ptr<TraceContext> context,
+                                                   std::vector<SegmentWords> segments, Timeline timeline,
+                                                   WalkNotes& notes, const std::function<bool(double)>& goOn,
+                                                   std::size_t chunkRecords = kChunkRecords);
+
+  std::size_t chunkCount() const override { return m_checkpoints.size(); }
+  std::vector<model::Entry> expand(std::size_t chunk) const override;
+
+  const std::vector<model::ChunkSummary>& chunks() const { return m_chunks; }
+  std::optional<model::EntryIndex> fault() const { return m_fault; }
+  std::uint64_t recordCount() const { return m_recordCount; }
+
+  // The plain sequence of blocks, by a walk of its own.
+  std::vector<BlockStep> executedBlocks() const;
+
+ private:
+  ThreadSource() = default;
+
+  std::shared_ptr<const TraceContext> m_context;
+  ThreadInput m_input;
+  std::size_t m_chunkRecords = kChunkRecords;
+  std::vector<WalkState> m_checkpoints;
+  std::vector<StackDifference> m_stacks;
+  std::vector<model::ChunkSummary> m_chunks;
+  std::int32_t m_depthShift = 0;  // added to the walk's depths, so that the outermost is 0
+  std::optional<model::EntryIndex> m_fault;
+  std::uint64_t m_recordCount = 0;
+};
+
+}  // namespace traceback::loader

@@ -1,0 +1,85 @@
+// The functions, files and lines of a trace, each interned once.
+//
+// Filled while the trace is built, by one thread; after freeze() immutable and usable from any.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "loader/reconstruct/module_table.h"
+#include "loader/symbols/line_source.h"
+#include "model/trace.h"
+
+namespace traceback::loader {
+
+// The functions that the compiler inlined at a place, outermost first. Number 0 is "none".
+using InlineStackId = std::uint32_t;
+
+// A stretch of a block with one line.
+struct BlockLine {
+  std::uint32_t start = 0, end = 0;  // link-time addresses
+  std::uint32_t line = 0;            // 0: none
+  model::FileId file;
+  InlineStackId inlined = 0;
+};
+
+class TraceNames {
+ public:
+  // A line source a module, in the table's order; each may be null.
+  TraceNames(const ModuleTable& modules, std::vector<std::unique_ptr<const LineSource>> lines);
+
+  // Looks up what the accessors below will be asked for.
+  void needBlock(std::uint32_t module, MapFunction function, std::uint32_t block);
+  void needFunction(std::uint32_t module, MapFunction function);
+
+  // The lines of a block, in address order, without holes; at least one.
+  std::span<const BlockLine> linesOf(std::uint32_t module, MapFunction function, std::uint32_t block) const;
+  // The function for people: of a part that the compiler moved away (f.cold), the function it is part of.
+  model::FunctionId functionOf(std::uint32_t module, MapFunction function) const;
+  // The map function of which this one is a part; itself if it is whole.
+  MapFunction wholeOf(std::uint32_t module, MapFunction function) const;
+  std::span<const model::FunctionId> inlineStack(InlineStackId id) const { return m_inlineStacks[id]; }
+  bool hasLines(std::uint32_t module) const { return m_hasLines[module]; }
+
+  // Ends the filling, and hands over the tables of functions and files.
+  void freeze(std::vector<model::Function>& functions, std::vector<model::SourceFile>& files);
+
+ private:
+  struct PerModule {
+    std::vector<std::uint32_t> blocks;  // by block of the map: 1 + index in m_ranges; 0: not yet
+    std::vector<model::FunctionId> functions;  // by function of the map
+    std::vector<MapFunction> wholes;  // by function of the map
+    std::unordered_map<std::string, model::FunctionId> inlined;  // by name
+  };
+  struct Range {
+    std::uint32_t first, count;  // in m_blockLines
+  };
+
+  static MapFunction functionJumpedInto(const MapView& map, MapFunction part);
+  static void joinUnnamedParts(const MapView& map, std::vector<MapFunction>& wholes);
+  void findWholes(std::uint32_t module);
+  std::vector<BlockLine> resolveBlock(std::uint32_t module, const format::BlockEntry& block);
+  model::FunctionId inlinedFunction(std::uint32_t module, const LineFrame& frame);
+  model::FileId fileId(std::string_view path);
+  InlineStackId inlineStackId(std::uint32_t module, const LineRange& range);
+
+  const ModuleTable& m_modules;
+  std::vector<std::unique_ptr<const LineSource>> m_lines;  // gone once frozen
+  std::vector<bool> m_hasLines;
+  std::vector<PerModule> m_perModule;
+  std::vector<Range> m_ranges;
+  std::vector<BlockLine> m_blockLines;
+  std::vector<std::vector<model::FunctionId>> m_inlineStacks;
+  std::map<std::vector<model::FunctionId>, InlineStackId> m_inlineIds;
+  std::vector<model::Function> m_functions;
+  std::vector<model::SourceFile> m_files;
+  std::unordered_map<std::string, model::FileId> m_fileIds;
+};
+
+}  // namespace traceback::loader

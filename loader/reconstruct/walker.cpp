@@ -1,0 +1,413 @@
+// Records: what each means for the walk. The call structure is in walker_calls.cpp, the entries in
+// walker_entries.cpp.
+#include "loader/reconstruct/walker.h"
+
+#include <algorithm>
+#include <climits>
+
+namespace traceback::loader {
+
+using format::BlockEnd;
+using format::RecordType;
+using format::SignalBeginField;
+
+void Walker::restore(WalkState state, std::vector<Frame> stack) {
+  m_state = std::move(state);
+  m_stack.assign(std::move(stack));
+}
+
+std::size_t Walker::run(std::size_t records, std::vector<model::Entry>& out) {
+  m_out = &out;
+  const auto& timeline = m_input.timeline;
+  if (!m_state.begun) {
+    m_state.begun = true;
+    if (timeline.startsOverwritten) gap(model::GapCause::Overwritten);
+  }
+  std::size_t done = 0;
+  while (done < records && m_state.piece < timeline.pieces.size()) {
+    const auto& piece = timeline.pieces[m_state.piece];
+    const bool lastPiece = m_state.piece + 1 == timeline.pieces.size();
+    const RecordReader reader(m_input.segments[piece.segment].words().first(piece.end));
+    RecordDamage damage;
+    const auto record = reader.next(std::max(m_state.word, piece.begin), &damage);
+    if (damage.total() != 0) {
+      if (m_notes != nullptr) {
+        m_notes->words.strayPayload += damage.strayPayload;
+        m_notes->words.tornRecords += damage.tornRecords;
+        m_notes->words.unknownWords += damage.unknownWords;
+      }
+      gap(model::GapCause::Damaged);
+      m_state.exit = {};
+    }
+    if (!record) {
+      ++m_state.piece;
+      m_state.word = 0;
+      continue;
+    }
+    m_state.word = record->end();
+    ++done;
+    if (!record->isDag()) {
+      takeEvent(*record, piece.segment);
+      continue;
+    }
+    const bool mayBeDivided = piece.to != Piece::kNoCut || (lastPiece && timeline.endsOpen);
+    const bool last = mayBeDivided && !reader.next(record->end());
+    takeDag(*record, record->index == piece.begin ? piece.from : Piece::kNoCut,
+            last ? piece.to : Piece::kNoCut, last && piece.to == Piece::kNoCut, last && lastPiece);
+  }
+  return done;
+}
+
+void Walker::finish(std::vector<model::Entry>& out) {
+  m_out = &out;
+  flush();
+}
+
+std::optional<ResolvedDag> Walker::resolve(format::Word word) {
+  auto& notes = m_notes != nullptr ? *m_notes : m_unusedNotes;
+  if (format::codeOf(word) < format::kFirstCode) {
+    ++notes.untraceableModules;
+    gap(model::GapCause::MissingMap);
+    return std::nullopt;
+  }
+  auto dag = m_input.modules->resolve(word);
+  if (!dag) {
+    ++notes.unknownCodes;
+    gap(model::GapCause::Damaged);
+    m_state.exit = {};
+    return std::nullopt;
+  }
+  if (dag->map == nullptr) {
+    if (notes.withoutMap.size() <= dag->module) notes.withoutMap.resize(dag->module + std::size_t{1});
+    ++notes.withoutMap[dag->module];
+    gap(model::GapCause::MissingMap);
+    return std::nullopt;
+  }
+  decodePath(*dag->map, dag->dag, dag->path, m_path);
+  if (!m_path.explained) {
+    ++notes.unexplainedPaths;
+    gap(model::GapCause::Damaged);
+    m_state.exit = {};
+    return std::nullopt;
+  }
+  if (m_fill != nullptr) {
+    m_fill->needFunction(dag->module, dag->dag.function);
+    for (const auto block : m_path.blocks) m_fill->needBlock(dag->module, dag->dag.function, block);
+  }
+  return dag;
+}
+
+void Walker::takeDag(const Record& record, std::uint32_t from, std::uint32_t to, bool open, bool atEnd) {
+  const auto dag = resolve(record.word);
+  if (!dag) return;
+  m_nextLineFlags = 0;
+  CutPoint begin, end;
+  end.block = m_path.blocks.size();
+  if (from == Piece::kNoCut) {
+    enterHead(*dag);
+  } else {
+    begin = locate(*dag, m_input.timeline.cuts[from]);
+    if (begin.block >= m_path.blocks.size()) return;  // all of it ran before the interruption
+    if (m_stack.empty() || !samePart(*dag, m_stack.top())) enterMiddle(*dag, {}, false);
+  }
+  if (open) {
+    showOpen(*dag, begin);
+    return;
+  }
+  const Cut* cut = to == Piece::kNoCut ? nullptr : &m_input.timeline.cuts[to];
+  if (cut != nullptr) end = locate(*dag, *cut);
+  showBlocks(*dag, begin, end, cut != nullptr && cut->faulted);
+  if (end.inside) {
+    m_state.exit = {.kind = Exit::Kind::Cut};
+  } else if (end.block > begin.block && end.block > 0) {
+    const auto last = m_path.blocks[end.block - 1];
+    if (canLeave(*dag->map, dag->dag, last)) {
+      leaveDag(*dag, last);
+    } else if (cut != nullptr) {
+      m_state.exit = {.kind = Exit::Kind::Cut};
+    } else {
+      // The path stops where the DAG cannot be left, and nothing says why.
+      if (m_notes != nullptr) ++m_notes->brokenFlow;
+      markPending(model::kEntryPartial);
+      gap(model::GapCause::Damaged);
+      m_state.exit = {};
+    }
+  }
+  if (cut == nullptr || !(cut->fault || atEnd)) return;
+  if (end.inCallee && m_state.exit.kind == Exit::Kind::Call) markPending(model::kEntryUntracedCall);
+  if (cut->fault && atEnd) {
+    m_state.died = true;
+    markPending(model::kEntryFault);
+  }
+}
+
+// Where in m_path an interruption divides the record.
+Walker::CutPoint Walker::locate(const ResolvedDag& dag, const Cut& cut) {
+  CutPoint point;
+  const auto& entry = dag.dag.entry;
+  const auto base = (*m_input.modules)[dag.module].codeBase + entry.code;
+  const auto path = format::codeOf(cut.record) - base;
+  if (format::codeOf(cut.record) < base || path >= (format::Word{1} << entry.bits)) {
+    point.block = m_path.blocks.size();
+    return point;
+  }
+  const auto place = m_input.modules->original(cut.pc);
+  const bool here =
+      place && place->inCopy && place->module == dag.module && place->function == dag.dag.function;
+  if (here) {
+    // In a head's probe before the record was claimed, the last record is that of the DAG before: here of
+    // this one itself, which is a loop, and is done if no bit was added to it afterwards.
+    const auto head = dag.map->block(dag.dag.function, entry.firstBlock).start;
+    const bool beforeNext = !cut.faulted && place->fixed && place->address.value == head && path == dag.path;
+    for (std::size_t i = 0; i < m_path.blocks.size() && !beforeNext; ++i) {
+      const auto& block = dag.map->block(dag.dag.function, m_path.blocks[i]);
+      if (place->address.value < block.start || place->address.value - block.start >= block.size) continue;
+      point.block = i;
+      point.address = static_cast<std::uint32_t>(place->address.value);
+      point.inside = true;
+      return point;
+    }
+  }
+  decodePath(*dag.map, dag.dag, path, m_prefix);
+  point.block = std::min(m_prefix.blocks.size(), m_path.blocks.size());
+  point.inCallee = !here;
+  return point;
+}
+
+void Walker::showBlocks(const ResolvedDag& dag, const CutPoint& begin, const CutPoint& end, bool faulted) {
+  const auto function = dag.dag.function;
+  for (auto i = begin.block; i < m_path.blocks.size() && (i < end.block || (i == end.block && end.inside));
+       ++i) {
+    const auto& block = dag.map->block(function, m_path.blocks[i]);
+    const bool cutHere = end.inside && i == end.block;
+    const auto start = begin.inside && i == begin.block ? begin.address : block.start;
+    const auto stop = cutHere ? end.address : block.start + block.size;
+    const bool faultHere = cutHere && faulted;
+    if (stop < start || (stop == start && !faultHere)) continue;
+    if (m_steps != nullptr) {
+      m_steps->push_back({.module = {dag.module},
+                          .start = {start},
+                          .size = stop - start,
+                          .faulted = faultHere,
+                          .open = false,
+                          .afterGap = m_afterGap});
+    }
+    m_afterGap = false;
+    const auto shown =
+        faultHere ? std::uint64_t{stop} + 1 : std::uint64_t{stop};  // one past the last byte shown
+    for (const auto& line : m_names.linesOf(dag.module, function, m_path.blocks[i])) {
+      const auto from = std::max(line.start, start);
+      const auto to = std::min<std::uint64_t>(line.end, shown);
+      if (from >= to) continue;
+      std::uint16_t flags = 0;
+      if (cutHere && to == shown && to < line.end) flags |= model::kEntryPartial;
+      showLine(line, from, static_cast<std::uint32_t>(to - 1), flags);
+    }
+  }
+}
+
+// The last record of a thread that was killed: what its bits prove. Of the last block no more than that it
+// was begun.
+void Walker::showOpen(const ResolvedDag& dag, const CutPoint& begin) {
+  const auto function = dag.dag.function;
+  const auto last = std::min(m_path.proven, m_path.blocks.size()) - 1;
+  CutPoint end;
+  end.block = last;
+  showBlocks(dag, begin, end, false);
+  if (begin.block <= last) {
+    const auto& block = dag.map->block(function, m_path.blocks[last]);
+    const auto start = begin.inside && begin.block == last ? begin.address : block.start;
+    if (m_steps != nullptr) {
+      m_steps->push_back({.module = {dag.module},
+                          .start = {start},
+                          .size = block.start + block.size - start,
+                          .faulted = false,
+                          .open = true,
+                          .afterGap = m_afterGap});
+    }
+    m_afterGap = false;
+    for (const auto& line : m_names.linesOf(dag.module, function, m_path.blocks[last])) {
+      if (line.end <= start) continue;
+      showLine(line, std::max(line.start, start), line.end - 1, model::kEntryPartial);
+      break;
+    }
+  }
+  gap(model::GapCause::PathUnknown);
+  m_state.exit = {};
+}
+
+void Walker::leaveDag(const ResolvedDag& dag, std::uint32_t index) {
+  const auto& block = dag.map->block(dag.dag.function, index);
+  Exit exit{
+      .kind = Exit::Kind::Inside, .mayLeave = (block.flags & format::kBlockTailBranch) != 0, .block = index};
+  switch (block.end) {
+    case BlockEnd::Call:
+    case BlockEnd::IndirectCall:
+      exit.kind = Exit::Kind::Call;
+      m_stack.changeTop().returnBlock = block.successor[0];
+      break;
+    case BlockEnd::Return:
+      exit.kind = Exit::Kind::Return;
+      leave(0);
+      break;
+    case BlockEnd::TailJump:
+      exit.kind = Exit::Kind::TailJump;
+      break;
+    case BlockEnd::UnknownJump:
+      exit.kind = Exit::Kind::Away;
+      break;
+    case BlockEnd::Trap:
+      exit.kind = Exit::Kind::Stopped;
+      break;
+    default:
+      break;
+  }
+  m_state.exit = exit;
+}
+
+void Walker::takeEvent(const Record& record, std::uint8_t segment) {
+  const auto type = record.type();
+  // All but these begin with the time.
+  if (type != RecordType::LoopCount && type != RecordType::Resumption) {
+    if (const auto time = record.value(0)) m_state.time = {*time};
+  }
+  const auto sync = [&](model::SyncCause cause) {
+    auto entry = make(model::EntryKind::Sync);
+    entry.detail = static_cast<std::uint32_t>(cause);
+    if (m_state.exit.kind == Exit::Kind::Call) markPending(model::kEntryUntracedCall);
+    emit(entry);
+  };
+  switch (type) {
+    case RecordType::ThreadStart:
+      m_state.handlers.clear();
+      unwindTo(0);
+      m_state.outerDepth = -1;
+      m_state.startSeen = true;
+      m_state.exit = {};
+      sync(model::SyncCause::ThreadStart);
+      m_afterGap = false;
+      break;
+    case RecordType::ThreadEnd:
+      sync(model::SyncCause::ThreadEnd);
+      m_state.handlers.clear();
+      unwindTo(0);
+      m_state.exit = {};
+      break;
+    case RecordType::SignalBegin:
+      beginSignal(record, segment);
+      break;
+    case RecordType::SignalEnd:
+      endSignal(record, segment);
+      break;
+    case RecordType::Exception: {
+      auto entry = make(model::EntryKind::Exception);
+      entry.detail = record.detail();
+      entry.module = {};  // unless its place is known
+      if (const auto place = m_input.modules->original({record.value(1).value_or(0)})) {
+        entry.module = {place->module};
+        entry.address = entry.last = place->address;
+      }
+      if (m_state.exit.kind == Exit::Kind::Call) markPending(model::kEntryUntracedCall);
+      emit(entry);
+      break;
+    }
+    case RecordType::ModuleLoad:
+      sync(model::SyncCause::ModuleLoad);
+      break;
+    case RecordType::ModuleUnload:
+      sync(model::SyncCause::ModuleUnload);
+      break;
+    case RecordType::Sync:
+      switch (static_cast<format::SyncKind>(record.detail())) {
+        case format::SyncKind::Fork:
+          sync(model::SyncCause::Fork);
+          break;
+        case format::SyncKind::ThreadCreate:
+          sync(model::SyncCause::ThreadCreate);
+          break;
+        case format::SyncKind::ThreadJoin:
+          sync(model::SyncCause::ThreadJoin);
+          break;
+      }
+      break;
+    case RecordType::Snap:
+      sync(model::SyncCause::Snap);
+      break;
+    case RecordType::Resumption:
+      // Control is back from the handlers that wrote higher segments; their frames are the live ones now.
+      while (!m_state.handlers.empty() && m_state.handlers.back().segment > segment)
+        m_state.handlers.pop_back();
+      break;
+    case RecordType::Gap:
+      switch (static_cast<format::GapReason>(record.detail())) {
+        case format::GapReason::NestedTooDeep:
+          gap(model::GapCause::HandlerTooDeep);
+          break;
+        case format::GapReason::HandlerNotWrapped:
+          gap(model::GapCause::HandlerNotWrapped);
+          break;
+        case format::GapReason::Overwritten:
+          gap(model::GapCause::Overwritten);
+          break;
+        default:
+          gap(model::GapCause::Unknown);
+          break;
+      }
+      m_state.exit = {};
+      break;
+    case RecordType::LoopCount:
+      gap(model::GapCause::Unknown);
+      break;  // written by nothing yet
+    case RecordType::Timestamp:
+      break;
+    default:
+      break;  // of a newer writer
+  }
+}
+
+void Walker::beginSignal(const Record& record, std::uint8_t segment) {
+  const auto value = [&](SignalBeginField field) {
+    return record.value(static_cast<std::size_t>(field)).value_or(0);
+  };
+  const auto sequence = value(SignalBeginField::Sequence);
+  if (m_state.anySignal && sequence > m_state.nextSignal) {
+    if (m_notes != nullptr) m_notes->lostSignals += sequence - m_state.nextSignal;
+    gap(model::GapCause::Overwritten);
+  }
+  m_state.anySignal = true;
+  m_state.nextSignal = sequence + 1;
+
+  const auto number = static_cast<std::uint32_t>(record.detail() & format::kSignalNumberMask);
+  const bool fatal = (record.detail() & format::kSignalFatal) != 0;
+  const auto code = static_cast<std::int32_t>(value(SignalBeginField::SenderOrCode));
+  if (fatal || isFaultOfInstruction(number, code)) markPending(model::kEntryFault);
+  m_state.died = m_state.died || fatal;
+
+  auto entry = make(model::EntryKind::Signal);
+  entry.detail = number;
+  entry.module = {};  // unless its place is known
+  const model::RuntimeAddr pc{value(SignalBeginField::Pc)};
+  if (const auto place = m_input.modules->original(pc)) {
+    entry.module = {place->module};
+    entry.address = entry.last = place->address;
+  }
+  emit(entry);
+  while (!m_state.handlers.empty() && m_state.handlers.back().segment >= segment) m_state.handlers.pop_back();
+  m_state.handlers.push_back(
+      {.stackSize = m_stack.size(), .exit = m_state.exit, .segment = segment, .pc = pc});
+  m_state.exit = {.kind = Exit::Kind::Signal};
+}
+
+void Walker::endSignal(const Record& record, std::uint8_t segment) {
+  if (m_state.handlers.empty() || m_state.handlers.back().segment != segment) return;
+  const auto handler = m_state.handlers.back();
+  while (m_stack.size() > handler.stackSize) leave(model::kEntryInterrupted);
+  m_state.handlers.pop_back();
+  m_state.exit = handler.exit;
+  const auto pc = record.value(1);
+  if (pc && model::RuntimeAddr{*pc} == handler.pc) return;
+  gap(model::GapCause::Unknown);  // the handler sent the thread somewhere else, into original code
+  m_state.exit = {};
+}
+
+}  // namespace traceback::loader

@@ -1,0 +1,221 @@
+// The call structure: whose activation a DAG record belongs to.
+#include <algorithm>
+
+#include "loader/reconstruct/walker.h"
+
+namespace traceback::loader {
+
+using format::BlockEnd;
+
+namespace {
+
+const format::BlockEntry& headOf(const ResolvedDag& dag) {
+  return dag.map->block(dag.dag.function, dag.dag.entry.firstBlock);
+}
+
+}  // namespace
+
+// Whether the frame and the DAG are of one function, a part of which may have been moved away (f.cold).
+bool Walker::samePart(const ResolvedDag& dag, const Frame& frame) const {
+  return frame.module == dag.module &&
+         (frame.current == dag.dag.function ||
+          m_names.wholeOf(dag.module, frame.current) == m_names.wholeOf(dag.module, dag.dag.function));
+}
+
+void Walker::enterHead(const ResolvedDag& dag) {
+  const auto exit = m_state.exit;
+  m_state.exit = {};
+  const auto& head = headOf(dag);
+  const bool isEntry = (head.flags & format::kBlockEntry) != 0;
+  const bool isReturnPoint = (head.flags & format::kBlockReturnPoint) != 0;
+  const bool isLandingPad = (head.flags & format::kBlockLandingPad) != 0;
+
+  if (exit.kind == Exit::Kind::Inside && continuesInside(dag, exit)) {
+    if ((head.flags & format::kBlockLoopHead) != 0) m_stack.changeTop().pad = format::kNoBlock;
+    return;
+  }
+  const bool tailJump =
+      exit.kind == Exit::Kind::TailJump || (exit.kind == Exit::Kind::Inside && exit.mayLeave);
+  if (tailJump) {
+    // A jump from a part that was moved away may lead to where a call returns.
+    const bool toHere = !m_stack.empty() && m_stack.top().module == dag.module &&
+                        dag.map->block(m_stack.top().current, exit.block).target == head.start;
+    if ((toHere || isEntry || (!isReturnPoint && !isLandingPad)) && followTailJump(dag)) return;
+    if (!m_stack.empty()) leave(0);  // what it jumped to left no records
+  }
+  // A part that was moved away (f.cold) is entered by jumps and by the unwinder, never by a call.
+  const bool movedPart = m_names.wholeOf(dag.module, dag.dag.function) != dag.dag.function;
+  const bool called = exit.kind == Exit::Kind::Call && !m_stack.empty() &&
+                      m_stack.top().module == dag.module &&
+                      dag.map->block(m_stack.top().current, exit.block).target == head.start;
+  const bool thrownInto =
+      !called && (isLandingPad || (movedPart && !isReturnPoint && exit.kind == Exit::Kind::Call));
+  const bool known = thrownInto && findActivation(dag).has_value();
+  const bool nothingFits = !isEntry && !isReturnPoint && !isLandingPad && !known &&
+                           (exit.kind == Exit::Kind::Call || exit.kind == Exit::Kind::Return || tailJump);
+  const bool broken =
+      (exit.kind == Exit::Kind::Inside && !tailJump) || exit.kind == Exit::Kind::Stopped || nothingFits;
+  if (broken) {
+    if (m_notes != nullptr) ++m_notes->brokenFlow;
+    gap(model::GapCause::Damaged);
+  }
+  if (isEntry && !known) {
+    call(dag, 0);
+  } else if (isReturnPoint && !broken && !known) {
+    enterReturnPoint(dag, exit);
+  } else {
+    if (thrownInto) m_nextLineFlags |= model::kEntryCatch;
+    enterMiddle(dag, broken ? Exit{} : exit, thrownInto);
+  }
+}
+
+// Whether the head is where the top frame's last block led, within the function.
+bool Walker::continuesInside(const ResolvedDag& dag, const Exit& exit) const {
+  if (m_stack.empty()) return false;
+  const auto& frame = m_stack.top();
+  if (frame.module != dag.module || frame.current != dag.dag.function) return false;
+  const auto& block = dag.map->block(dag.dag.function, exit.block);
+  const auto head = dag.dag.entry.firstBlock;
+  if (block.end == BlockEnd::Multiway) {
+    return block.successor[0] == head || block.successor[1] == head ||
+           (headOf(dag).flags & format::kBlockTableTarget) != 0;
+  }
+  return block.successor[0] == head || block.successor[1] == head;
+}
+
+// Behind a jump out of the function: the other part of it, or another function in its place.
+bool Walker::followTailJump(const ResolvedDag& dag) {
+  if (m_stack.empty()) return false;
+  const bool isEntry = (headOf(dag).flags & format::kBlockEntry) != 0;
+  if (m_stack.top().module == dag.module && m_stack.top().current != dag.dag.function &&
+      (samePart(dag, m_stack.top()) || !isEntry)) {
+    m_stack.changeTop().current = dag.dag.function;
+    return true;
+  }
+  if (!isEntry) return false;
+  leave(0);
+  call(dag, model::kEntryTailCall);
+  return true;
+}
+
+template <typename Wanted>
+std::optional<std::size_t> Walker::findFrame(Wanted wanted) {
+  constexpr std::size_t kAlways = 64;
+  std::size_t looked = 0;
+  for (auto i = m_stack.size(); i-- > 0; ++looked) {
+    if (wanted(m_stack[i])) return i;
+    if (looked >= kAlways && looked >= m_state.searchBudget) break;
+  }
+  m_state.searchBudget -= std::min<std::uint64_t>(looked, m_state.searchBudget);
+  return std::nullopt;
+}
+
+// The activation that has this return point: one that waits for a call to return there; or, for what
+// returns twice (setjmp), one that was there before, or whose past is not known.
+std::optional<std::size_t> Walker::findReturn(const ResolvedDag& dag) {
+  const auto block = dag.dag.entry.firstBlock;
+  const auto here = [&](const Frame& frame) {
+    return frame.module == dag.module && frame.current == dag.dag.function;
+  };
+  if (auto found = findFrame([&](const Frame& frame) { return here(frame) && frame.returnBlock == block; }))
+    return found;
+  if (auto found =
+          findFrame([&](const Frame& frame) { return here(frame) && frame.mayHaveReturnedTo(block); }))
+    return found;
+  return findFrame([&](const Frame& frame) { return here(frame) && !frame.seenWhole; });
+}
+
+std::optional<std::size_t> Walker::findActivation(const ResolvedDag& dag) {
+  return findFrame([&](const Frame& frame) { return samePart(dag, frame); });
+}
+
+void Walker::enterReturnPoint(const ResolvedDag& dag, const Exit& exit) {
+  if (const auto found = findReturn(dag)) {
+    if (exit.kind == Exit::Kind::Call && *found + 1 == m_stack.size()) markPending(model::kEntryUntracedCall);
+    unwindTo(*found + 1);
+  } else {
+    enterUnknownFrame(dag, exit, true);
+  }
+  auto& frame = m_stack.changeTop();
+  frame.returnBlock = format::kNoBlock;
+  frame.notePassed(dag.dag.entry.firstBlock);
+}
+
+// What an exception was thrown into is the innermost activation, but one that has been through this very pad
+// and then called something that left no records: that was the unwinder, to go on with the exception.
+std::optional<std::size_t> Walker::findThrownInto(const ResolvedDag& dag, const Exit& exit) {
+  const auto found = findActivation(dag);
+  if (!found || *found + 1 != m_stack.size() || exit.kind != Exit::Kind::Call) return found;
+  if (m_stack.top().pad != dag.dag.entry.firstBlock || m_stack.top().current != dag.dag.function)
+    return found;
+  const auto* top = &m_stack.top();
+  const auto outer = findFrame([&](const Frame& frame) { return &frame != top && samePart(dag, frame); });
+  return outer ? outer : found;
+}
+
+void Walker::enterMiddle(const ResolvedDag& dag, const Exit& exit, bool thrown) {
+  if (const auto found = thrown ? findThrownInto(dag, exit) : findActivation(dag)) {
+    unwindTo(*found + 1);
+    auto& frame = m_stack.changeTop();
+    frame.current = dag.dag.function;
+    frame.returnBlock = format::kNoBlock;
+  } else {
+    enterUnknownFrame(dag, exit, thrown);
+  }
+  if (thrown) m_stack.changeTop().pad = dag.dag.entry.firstBlock;
+}
+
+// An activation of which nothing was seen before: one that is older than the recorded history, into which
+// control returned or was thrown, or, if all since the thread's start is known, one on another stack.
+void Walker::enterUnknownFrame(const ResolvedDag& dag, const Exit& exit, bool entered) {
+  const bool elsewhere = !m_state.handlers.empty() || (entered && m_state.startSeen);
+  if (!m_stack.empty() && elsewhere) {
+    call(dag, 0);
+    m_stack.changeTop().seenWhole = false;
+    return;
+  }
+  const bool fromInside = !m_stack.empty() || exit.kind == Exit::Kind::Return;
+  unwindTo(0);
+  pushFrame(dag, fromInside ? m_state.outerDepth : m_state.outerDepth + 1, false);
+}
+
+// Ends the frames above, for control is in the one below them, and they were not seen to return. Handlers
+// that had interrupted that one are left.
+void Walker::unwindTo(std::size_t size) {
+  while (!m_state.handlers.empty() && m_state.handlers.back().stackSize >= size) m_state.handlers.pop_back();
+  while (m_stack.size() > size) leave(model::kEntryInterrupted);
+}
+
+void Walker::call(const ResolvedDag& dag, std::uint16_t flags) {
+  const auto depth = currentDepth() + (m_stack.empty() ? 0 : 1);
+  auto entry = make(model::EntryKind::Call);
+  entry.depth = depth;
+  entry.flags |= flags;
+  entry.module = {dag.module};
+  entry.function = m_names.functionOf(dag.module, dag.dag.function);
+  entry.address = entry.last = {dag.map->function(m_names.wholeOf(dag.module, dag.dag.function)).original};
+  emit(entry);
+  pushFrame(dag, depth, true);
+}
+
+void Walker::pushFrame(const ResolvedDag& dag, std::int32_t depth, bool whole) {
+  Frame frame;
+  frame.module = dag.module;
+  frame.current = dag.dag.function;
+  frame.function = m_names.functionOf(dag.module, dag.dag.function);
+  frame.depth = depth;
+  frame.seenWhole = whole;
+  m_stack.push(frame);
+}
+
+void Walker::leave(std::uint16_t flags) {
+  setInlined(0, flags);
+  const auto frame = m_stack.top();
+  auto entry = make(model::EntryKind::Return);
+  entry.flags |= flags;
+  emit(entry);
+  m_stack.pop();
+  if (m_stack.empty()) m_state.outerDepth = frame.depth - 1;
+}
+
+}  // namespace traceback::loader

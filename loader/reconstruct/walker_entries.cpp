@@ -1,0 +1,109 @@
+// Entries: lines folded, inlined calls shown, one entry held back as long as something may be added to it.
+#include <algorithm>
+
+#include "loader/reconstruct/walker.h"
+
+namespace traceback::loader {
+
+using model::Entry;
+using model::EntryKind;
+
+std::uint16_t Walker::contextFlags() const {
+  return m_state.handlers.empty() ? std::uint16_t{0} : std::uint16_t{model::kEntryInHandler};
+}
+
+std::int32_t Walker::currentDepth() const {
+  if (m_stack.empty()) return m_state.outerDepth + 1;
+  const auto& frame = m_stack.top();
+  return frame.depth + static_cast<std::int32_t>(m_names.inlineStack(frame.inlined).size());
+}
+
+// An entry of the current activation.
+Entry Walker::make(EntryKind kind) const {
+  Entry entry;
+  entry.kind = kind;
+  entry.flags = contextFlags();
+  entry.depth = currentDepth();
+  entry.time = m_state.time;
+  if (!m_stack.empty()) {
+    const auto& frame = m_stack.top();
+    const auto inlined = m_names.inlineStack(frame.inlined);
+    entry.module = {frame.module};
+    entry.function = inlined.empty() ? frame.function : inlined.back();
+  }
+  return entry;
+}
+
+void Walker::flush() {
+  if (m_state.pending) m_out->push_back(*m_state.pending);
+  m_state.pending.reset();
+}
+
+void Walker::emit(Entry entry) {
+  flush();
+  m_out->push_back(entry);
+}
+
+void Walker::markPending(std::uint16_t flags) {
+  if (m_state.pending && m_state.pending->kind == EntryKind::Line) m_state.pending->flags |= flags;
+}
+
+void Walker::gap(model::GapCause cause) {
+  m_afterGap = true;
+  auto entry = make(EntryKind::Gap);
+  entry.detail = static_cast<std::uint32_t>(cause);
+  if (m_state.pending && m_state.pending->kind == EntryKind::Gap && m_state.pending->detail == entry.detail)
+    return;
+  flush();
+  m_state.pending = entry;
+}
+
+// Leaves and enters inlined functions until the top frame is in these.
+void Walker::setInlined(InlineStackId inlined, std::uint16_t flags) {
+  if (m_stack.top().inlined == inlined) return;
+  const auto old = m_names.inlineStack(m_stack.top().inlined);
+  const auto now = m_names.inlineStack(inlined);
+  const auto common = static_cast<std::size_t>(std::ranges::mismatch(old, now).in1 - old.begin());
+  auto entry = make(EntryKind::Return);
+  const auto depth = m_stack.top().depth;
+  entry.flags |= model::kEntryInlined | flags;
+  for (auto i = old.size(); i-- > common;) {
+    entry.function = old[i];
+    entry.depth = depth + static_cast<std::int32_t>(i) + 1;
+    emit(entry);
+  }
+  entry.kind = EntryKind::Call;
+  for (auto i = common; i < now.size(); ++i) {
+    entry.function = now[i];
+    entry.depth = depth + static_cast<std::int32_t>(i) + 1;
+    emit(entry);
+  }
+  m_stack.changeTop().inlined = inlined;
+}
+
+// Folds with the line before it if that is the same one, going on further down: two blocks of one line.
+// Going back up is another execution of it.
+void Walker::showLine(const BlockLine& line, std::uint32_t start, std::uint32_t last, std::uint16_t flags) {
+  setInlined(line.inlined, 0);
+  auto entry = make(EntryKind::Line);
+  entry.flags |= flags | m_nextLineFlags;
+  if (line.inlined != 0) entry.flags |= model::kEntryInlined;
+  m_nextLineFlags = 0;
+  entry.file = line.file;
+  entry.line = line.line;
+  entry.address = {start};
+  entry.last = {last};
+  auto& pending = m_state.pending;
+  if (pending && pending->kind == EntryKind::Line && entry.line != 0 && pending->line == entry.line &&
+      pending->file == entry.file && pending->module == entry.module && pending->function == entry.function &&
+      pending->depth == entry.depth && pending->last < entry.address &&
+      (entry.flags & model::kEntryCatch) == 0) {
+    pending->last = entry.last;
+    pending->flags |= entry.flags;
+    return;
+  }
+  flush();
+  pending = entry;
+}
+
+}  // namespace traceback::loader

@@ -1,0 +1,93 @@
+#include "loader/snap/snap_contents.h"
+
+#include <algorithm>
+#include <format>
+
+namespace traceback::loader {
+
+using format::SectionType;
+
+namespace {
+
+// The section's bytes; empty, and noted, if it is missing or damaged.
+std::vector<std::byte> readSection(const SnapReader& snap, SectionType type, model::LoadReport& report) {
+  const auto* section = snap.find(type);
+  if (section == nullptr) {
+    report.add(model::Severity::DataLoss, sectionText({.type = static_cast<std::uint32_t>(type),
+                                                       .flags = 0,
+                                                       .index = 0,
+                                                       .crc = 0,
+                                                       .offset = 0,
+                                                       .storedSize = 0,
+                                                       .size = 0}) +
+                                              ": missing from the snap");
+    return {};
+  }
+  auto bytes = snap.read(*section);
+  if (bytes) return std::move(*bytes);
+  report.add(model::Severity::DataLoss, bytes.error().message);
+  return {};
+}
+
+template <typename T>
+std::vector<T> readArray(const SnapReader& snap, SectionType type, std::size_t limit,
+                         model::LoadReport& report) {
+  const auto bytes = readSection(snap, type, report);
+  const PackedArray<T> all(bytes);
+  if (all.size() * sizeof(T) != bytes.size()) {
+    report.add(model::Severity::DataLoss, std::format("a section of type {} ends in the middle of an entry",
+                                                      static_cast<unsigned>(type)));
+  }
+  std::vector<T> result(all.begin(), all.end());
+  if (result.size() > limit) {
+    report.add(
+        model::Severity::DataLoss,
+        std::format("a section of type {} has more entries than there can be", static_cast<unsigned>(type)));
+    result.resize(limit);
+  }
+  return result;
+}
+
+template <typename T>
+std::optional<T> readOne(const SnapReader& snap, SectionType type, model::LoadReport& report) {
+  const auto bytes = readSection(snap, type, report);
+  if (bytes.empty()) return std::nullopt;
+  auto value = readAt<T>(bytes, 0);
+  if (!value)
+    report.add(model::Severity::DataLoss,
+               std::format("a section of type {} is too short", static_cast<unsigned>(type)));
+  return value;
+}
+
+std::map<std::string, std::string, std::less<>> readLines(const std::vector<std::byte>& bytes) {
+  std::map<std::string, std::string, std::less<>> result;
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  while (!text.empty()) {
+    const auto line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const auto equals = line.find('=');
+    if (equals != std::string_view::npos) result.emplace(line.substr(0, equals), line.substr(equals + 1));
+  }
+  return result;
+}
+
+}  // namespace
+
+SnapContents readContents(const SnapReader& snap, model::LoadReport& report) {
+  constexpr std::size_t kMaxThreads = std::size_t{1} << 20;
+  SnapContents contents;
+  contents.process = readOne<format::ProcessHeader>(snap, SectionType::Process, report);
+  if (contents.process && contents.process->magic != format::kProcessMagic) {
+    report.add(model::Severity::DataLoss, "process: not a process file");
+    contents.process.reset();
+  }
+  contents.reason = readOne<format::SnapReasonData>(snap, SectionType::Reason, report);
+  contents.modules =
+      readArray<format::ProcessModule>(snap, SectionType::Modules, format::kMaxModules, report);
+  contents.threads = readArray<format::SnapThread>(snap, SectionType::Threads, kMaxThreads, report);
+  if (snap.find(SectionType::Host) != nullptr)
+    contents.host = readLines(readSection(snap, SectionType::Host, report));
+  return contents;
+}
+
+}  // namespace traceback::loader

@@ -1,0 +1,67 @@
+// One entry of a thread's trace: a line that ran, or something that happened between lines.
+#pragma once
+
+#include <cstdint>
+
+#include "model/ids.h"
+
+namespace traceback::model {
+
+enum class EntryKind : std::uint8_t {
+  Line,       // a source line ran, or, without line information, a block of instructions
+  Call,       // control entered a function; the entry's function is the callee, its depth the callee's
+  Return,     // control left a function; the entry's function is the one left, its depth that one's
+  Exception,  // a C++ exception
+  Signal,     // a signal arrived; detail: its number
+  Sync,       // thread start or end, fork and the like; detail: SyncCause
+  Gap,        // records are missing, or it is not known what ran; detail: GapCause
+};
+
+enum class GapCause : std::uint32_t {
+  Unknown = 0,
+  Overwritten = 1,      // the ring wrapped
+  Damaged = 2,          // records that no path explains
+  MissingMap = 3,       // records of a module whose map is not there
+  HandlerTooDeep = 4,
+  HandlerNotWrapped = 5,
+  PathUnknown = 6,      // the last record's path may go on beyond what is shown
+};
+
+enum class SyncCause : std::uint32_t {
+  ThreadStart = 1,
+  ThreadEnd = 2,
+  ModuleLoad = 3,
+  ModuleUnload = 4,
+  Fork = 5,
+  ThreadCreate = 6,
+  ThreadJoin = 7,
+  Snap = 8,
+};
+
+enum EntryFlag : std::uint16_t {
+  kEntryFault = 1,          // the thread faulted at this line
+  kEntryInlined = 2,        // Call, Return: of a function that the compiler inlined; Line: in one
+  kEntryUntracedCall = 4,   // Line: it ends in a call whose callee left no records
+  kEntryInHandler = 8,      // within a signal handler
+  kEntryTailCall = 16,      // Call: by a jump, the caller's frame being gone
+  kEntryPartial = 32,       // Line: cut short by a signal or an exception
+  kEntryInterrupted = 64,   // Return: not by a return, but unwound, jumped over or never seen to end
+  kEntryCatch = 128,        // Line: a landing pad, where an exception was caught or cleaned up after
+};
+
+struct Entry {
+  EntryKind kind = EntryKind::Line;
+  std::uint16_t flags = 0;   // EntryFlag
+  std::int32_t depth = 0;    // of the call stack; 0 is the outermost function seen in the whole trace
+  ModuleId module;
+  FunctionId function;       // none if not even the map knows it
+  FileId file;               // none without line information
+  std::uint32_t line = 0;    // 0: none
+  std::uint32_t detail = 0;  // by kind
+  VirtAddr address;          // first original instruction of the entry
+  VirtAddr last;  // last byte of the original instructions that it stands for, or, where it was cut
+                  // short at an instruction that faulted, the first byte of that
+  Ticks time;  // of the last timestamp at or before it; 0 if none is known
+};
+
+}  // namespace traceback::model

@@ -1,0 +1,144 @@
+#include "model/queries.h"
+
+#include <algorithm>
+#include <map>
+
+#include "model/stepping.h"
+#include "model/trace.h"
+
+namespace traceback::model {
+
+namespace {
+
+// Between looks at the stop token; about a chunk.
+constexpr std::size_t kBatch = 2048;
+
+class Matcher {
+ public:
+  Matcher(const ThreadTrace& thread, const Query& query) : m_thread(thread), m_query(query) {
+    const auto* functions = std::get_if<FunctionQuery>(&query);
+    if (!functions || thread.entryCount() == 0) return;
+    // A function that runs as the trace begins has no Call entry to be found by.
+    const auto first =
+        isSteppable(thread.entry(0).kind) ? std::optional<EntryIndex>(0) : thread.nextAtMost(0, INT32_MAX);
+    if (!first || !contains(*functions, thread.entry(*first).function)) return;
+    const auto calls = activeCalls(thread, *first);
+    if (!calls.empty() && !calls.front().call) m_opening = first;
+  }
+
+  bool matches(EntryIndex index, const Entry& entry) const {
+    if (const auto* line = std::get_if<LineQuery>(&m_query)) {
+      return entry.kind == EntryKind::Line && entry.line == line->line && entry.file == line->file;
+    }
+    if (const auto* functions = std::get_if<FunctionQuery>(&m_query)) {
+      return (entry.kind == EntryKind::Call && contains(*functions, entry.function)) || index == m_opening;
+    }
+    const bool exception = std::holds_alternative<ExceptionQuery>(m_query);
+    return entry.kind == (exception ? EntryKind::Exception : EntryKind::Signal);
+  }
+
+  Hit hit(EntryIndex index, const Entry& entry) const {
+    return {index, isSteppable(entry.kind) ? std::optional(index) : m_thread.nextAtMost(index, INT32_MAX)};
+  }
+
+ private:
+  static bool contains(const FunctionQuery& query, FunctionId function) {
+    return std::ranges::find(query.functions, function) != query.functions.end();
+  }
+
+  const ThreadTrace& m_thread;
+  const Query& m_query;
+  std::optional<EntryIndex> m_opening;
+};
+
+}  // namespace
+
+AllFound findAll(const ThreadTrace& thread, const Query& query, std::size_t limit, EntryIndex from,
+                 std::stop_token stop) {
+  AllFound found;
+  const Matcher matcher(thread, query);
+  for (EntryIndex at = from; at < thread.entryCount();) {
+    if (stop.stop_requested()) {
+      found.cancelled = found.more = true;
+      return found;
+    }
+    for (const Entry& entry : thread.entries(at, kBatch)) {
+      if (matcher.matches(at, entry)) {
+        if (found.hits.size() >= limit) {
+          found.more = true;
+          return found;
+        }
+        found.hits.push_back(matcher.hit(at, entry));
+      }
+      ++at;
+    }
+  }
+  return found;
+}
+
+Found findNext(const ThreadTrace& thread, EntryIndex from, const Query& query, std::stop_token stop) {
+  if (from >= thread.entryCount()) return {};
+  const AllFound all = findAll(thread, query, 1, from + 1, stop);
+  return {all.hits.empty() ? std::nullopt : std::optional(all.hits.front()),
+          all.cancelled && all.hits.empty()};
+}
+
+Found findPrevious(const ThreadTrace& thread, EntryIndex from, const Query& query, std::stop_token stop) {
+  const Matcher matcher(thread, query);
+  for (EntryIndex end = std::min(from, thread.entryCount()); end > 0;) {
+    if (stop.stop_requested()) return {{}, true};
+    const EntryIndex begin = end - std::min<EntryIndex>(end, kBatch);
+    const auto batch = thread.entries(begin, static_cast<std::size_t>(end - begin));
+    for (std::size_t i = batch.size(); i-- > 0;) {
+      if (!matcher.matches(begin + i, batch[i])) continue;
+      // The call that `from` is the first place of is where one is already.
+      const Hit hit = matcher.hit(begin + i, batch[i]);
+      if (hit.position && *hit.position < from) return {hit, false};
+    }
+    end = begin;
+  }
+  return {};
+}
+
+CallLines linesOfCall(const ThreadTrace& thread, const CallSpan& call, EntryIndex at, std::uint64_t limit,
+                      std::stop_token stop) {
+  CallLines result;
+  std::map<std::pair<FileId, std::uint32_t>, LineHits> lines;
+  const auto distance = [at](EntryIndex index) { return index > at ? index - at : at - index; };
+  Entry last;  // the line of the call that ran before
+  EntryIndex lastIndex = 0;
+  bool anyLast = false;
+  std::uint64_t read = 0;
+  const EntryIndex end = std::min(call.end, thread.entryCount());
+  for (EntryIndex index = call.first; index < end;) {
+    if (stop.stop_requested() || read >= limit) {
+      result.complete = false;
+      break;
+    }
+    bool anyHere = false;
+    for (const Entry& entry :
+         thread.entries(index, static_cast<std::size_t>(std::min<EntryIndex>(end - index, kBatch)))) {
+      const EntryIndex here = index++;
+      ++read;
+      if (entry.depth != call.depth || !isSteppable(entry.kind)) continue;
+      anyHere = true;
+      if (entry.kind != EntryKind::Line || entry.line == 0 || !entry.file.valid()) continue;
+      const bool sameLine = anyLast && last.file == entry.file && last.line == entry.line;
+      const bool goesOn = sameLine && here > lastIndex + 1 && entry.address > last.last;
+      LineHits& hits = lines[{entry.file, entry.line}];
+      if (hits.count == 0 || distance(here) < distance(hits.nearest)) hits.nearest = here;
+      if (!goesOn) ++hits.count;
+      hits.file = entry.file;
+      hits.line = entry.line;
+      last = entry;
+      lastIndex = here;
+      anyLast = true;
+    }
+    // Deep in something it called: on to where it goes on itself.
+    if (!anyHere && index < end) index = thread.nextAtMost(index - 1, call.depth).value_or(end);
+  }
+  for (const auto& [place, hits] : lines) result.lines.push_back(hits);
+  return result;
+}
+
+}  // namespace traceback::model

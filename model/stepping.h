@@ -1,0 +1,34 @@
+// The six steps. A cursor stands on a steppable entry: a Line, Exception, Signal or Gap. (Call, Return and
+// Sync entries carry structure and are never stood on.) All steps look at depths through the index:
+//
+//   step       the next steppable entry                 back       the previous one
+//   over       the next one no deeper than here         backOver   the previous one no deeper than here
+//   out        the next one less deep than here         backOut    the previous one less deep than here:
+//                                                                   the line that called this function
+//
+// Nothing means that the trace ends before such an entry.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "model/entry.h"
+#include "model/ids.h"
+
+namespace traceback::model {
+
+class ThreadTrace;
+
+enum class Step : std::uint8_t { Into, Over, Out, Back, BackOver, BackOut };
+
+constexpr bool isSteppable(EntryKind kind) {
+  return kind == EntryKind::Line || kind == EntryKind::Exception || kind == EntryKind::Signal ||
+         kind == EntryKind::Gap;
+}
+
+std::optional<EntryIndex> step(const ThreadTrace& thread, EntryIndex from, Step how);
+
+// Where a viewer opens the thread: at its fault, else at its last steppable entry.
+std::optional<EntryIndex> initialPosition(const ThreadTrace& thread);
+
+}  // namespace traceback::model

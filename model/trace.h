@@ -1,0 +1,152 @@
+// A trace: what a snap says its threads did. Immutable once built, and lazy: entries are expanded from
+// records a chunk at a time, when somebody looks, and only an index of the chunks is kept.
+//
+// Thread rules: everything const may be called from any thread at once; ThreadTrace keeps a small cache
+// behind a mutex. Positions are EntryIndex, from 0 (oldest) to entryCount() - 1.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/entry.h"
+#include "model/ids.h"
+#include "model/least_index.h"
+#include "model/load_report.h"
+
+namespace traceback::model {
+
+struct Module {
+  std::string path;     // of the original file, as recorded
+  std::string name;     // its last part
+  std::string buildId;  // hex, may be empty
+  LoadBias bias;
+  VirtAddr start, end;
+  bool hasMap = true;     // without one its records cannot be read
+  bool hasLines = false;  // debug information was found
+};
+
+struct Function {
+  ModuleId module;
+  std::string name;         // demangled; "0x1234" if nothing names it
+  std::string mangledName;  // as in the symbol table, may be empty
+  VirtAddr start;
+  std::uint64_t size = 0;
+  FileId file;  // where it is defined, if known
+  std::uint32_t line = 0;
+};
+
+struct SourceFile {
+  std::string path;  // as the debug information has it, made absolute by its compilation folder
+};
+
+// Turns a chunk of a thread's records into entries. Implemented by the loader; must be thread-safe.
+class EntrySource {
+ public:
+  virtual ~EntrySource() = default;
+  virtual std::size_t chunkCount() const = 0;
+  // All entries of a chunk, oldest first, with final depths. Gives the same answer every time.
+  virtual std::vector<Entry> expand(std::size_t chunk) const = 0;
+};
+
+// What is kept of a chunk. summarise() makes it.
+struct ChunkSummary {
+  EntryIndex firstEntry = 0;
+  std::uint32_t entryCount = 0;
+  std::int32_t leastLineDepth = INT32_MAX;  // over its steppable entries; INT32_MAX if it has none
+  std::int32_t leastEdgeDepth = INT32_MAX;  // edgeDepth() over all its entries
+};
+
+// How far out a reader of an entry sees: of a Call or Return the depth of the caller, for they bound what is
+// in the callee; of a steppable entry its own depth; INT32_MAX of a Sync. The entries of one call at depth d
+// are thus a longest run with edge depths of d and more, and the Return that ends it.
+std::int32_t edgeDepth(const Entry& entry);
+ChunkSummary summarise(EntryIndex firstEntry, std::span<const Entry> entries);
+
+class ThreadTrace {
+ public:
+  struct Info {
+    std::uint32_t tid = 0;
+    std::string name;
+    bool atFault = false;
+    bool ended = false;
+    std::optional<EntryIndex> fault;  // the entry at which it faulted, if it did
+    std::uint64_t recordCount = 0;
+  };
+  ThreadTrace(Info info, std::shared_ptr<const EntrySource> source, std::vector<ChunkSummary> chunks);
+
+  const Info& info() const { return m_info; }
+  EntryIndex entryCount() const;
+  Entry entry(EntryIndex index) const;  // a Gap of unknown cause if index >= entryCount()
+  std::vector<Entry> entries(EntryIndex first, std::size_t count) const;  // fewer at the end
+  std::span<const ChunkSummary> chunks() const { return m_chunks; }
+  std::size_t chunkOf(EntryIndex index) const;
+
+  // The nearest steppable entry (stepping.h) before or after `from` whose depth is at most `depth`.
+  std::optional<EntryIndex> nextAtMost(EntryIndex from, std::int32_t depth) const;
+  std::optional<EntryIndex> previousAtMost(EntryIndex from, std::int32_t depth) const;
+  // The nearest entry of any kind before or after `from` whose edgeDepth() is at most `depth`.
+  std::optional<EntryIndex> nextEdge(EntryIndex from, std::int32_t depth) const;
+  std::optional<EntryIndex> previousEdge(EntryIndex from, std::int32_t depth) const;
+  // The least edgeDepth() and the least depth of a steppable entry; INT32_MAX if there is none.
+  std::int32_t leastEdgeDepth() const { return m_edges.least(); }
+  std::int32_t leastLineDepth() const { return m_lines.least(); }
+
+ private:
+  using Chunk = std::shared_ptr<const std::vector<Entry>>;
+  using DepthOf = std::int32_t (*)(const Entry&);
+  Chunk chunk(std::size_t index) const;
+  std::optional<EntryIndex> next(EntryIndex from, std::int32_t depth, const LeastIndex& index,
+                                 DepthOf depthOf) const;
+  std::optional<EntryIndex> previous(EntryIndex from, std::int32_t depth, const LeastIndex& index,
+                                     DepthOf depthOf) const;
+
+  Info m_info;
+  std::shared_ptr<const EntrySource> m_source;
+  std::vector<ChunkSummary> m_chunks;
+  LeastIndex m_lines, m_edges;  // over the chunks' leastLineDepth and leastEdgeDepth
+  mutable std::mutex m_mutex;
+  mutable std::vector<std::pair<std::size_t, Chunk>> m_cache;  // most recently used first
+};
+
+enum class TraceReason : std::uint8_t { Unknown, Fault, Abort, UserRequest, Recovered, Api, Hang, Policy };
+
+class Trace {
+ public:
+  struct Summary {
+    TraceReason reason = TraceReason::Unknown;
+    std::uint32_t signal = 0;
+    std::uint32_t signalCode = 0;
+    RuntimeAddr faultAddress;
+    std::string program;  // as the user named it
+    std::uint32_t pid = 0;
+    std::string host;
+    Nanoseconds when;
+    std::string commandLine;
+  };
+
+  Summary summary;
+  std::vector<Module> modules;
+  std::vector<Function> functions;
+  std::vector<SourceFile> files;
+  std::vector<std::unique_ptr<const ThreadTrace>> threads;  // the one at fault first, then by tid
+  LoadReport report;
+
+  const Module* module(ModuleId id) const;  // null if none
+  const Function* function(FunctionId id) const;
+  const SourceFile* file(FileId id) const;
+  // A time stamp as wall-clock time, by the clock pairs of the process; nothing if they are missing.
+  std::optional<Nanoseconds> wallClock(Ticks time) const;
+
+  struct ClockPair {
+    Ticks ticks;
+    Nanoseconds realtime;
+  };
+  std::optional<ClockPair> clockStart, clockEnd;
+};
+
+}  // namespace traceback::model

@@ -1,0 +1,94 @@
+#include "runtime/collect/host.h"
+
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <libelf.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <format>
+#include <sstream>
+
+#include "runtime/collect/system_file.h"
+
+namespace traceback::collect {
+
+namespace {
+
+// One line a value: what would end it early is shown otherwise.
+std::string oneLine(std::string text) {
+  for (char& byte : text)
+    if (byte == '\n' || byte == '\r') byte = ' ';
+  return text;
+}
+
+std::string commandLine(pid_t pid) {
+  const auto bytes = readWhole(std::format("/proc/{}/cmdline", pid));
+  if (!bytes) return {};
+  std::string text = textOf(*bytes);
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  std::ranges::replace(text, '\0', ' ');
+  return oneLine(text);
+}
+
+std::string timeZone() {
+  const time_t now = ::time(nullptr);
+  struct tm local{};
+  char text[32] = {};
+  if (::localtime_r(&now, &local) == nullptr || ::strftime(text, sizeof text, "%Z %z", &local) == 0)
+    return {};
+  return text;
+}
+
+std::string buildIdOf(const std::string& path) {
+  const SystemFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status{};
+  if (!file.isOpen() || ::fstat(file.descriptor(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  if (elf_version(EV_CURRENT) == EV_NONE) return {};
+  std::string text;
+  if (Elf* elf = elf_begin(file.descriptor(), ELF_C_READ_MMAP, nullptr)) {
+    const void* id = nullptr;
+    const ssize_t size = elf_kind(elf) == ELF_K_ELF ? dwelf_elf_gnu_build_id(elf, &id) : 0;
+    for (ssize_t i = 0; i < size; ++i) text += std::format("{:02x}", static_cast<const std::uint8_t*>(id)[i]);
+    elf_end(elf);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string describeHost(std::optional<pid_t> livingProcess) {
+  std::string text;
+  struct utsname name{};
+  if (::uname(&name) == 0)
+    text += std::format("hostname={}\nkernel={} {}\nmachine={}\n", oneLine(name.nodename), name.sysname,
+                        name.release, name.machine);
+  text += std::format("time-zone={}\n", timeZone());
+  if (livingProcess) text += std::format("command-line={}\n", commandLine(*livingProcess));
+  return text;
+}
+
+std::vector<std::string> mappedFiles(const std::string& maps) {
+  std::vector<std::string> files;
+  std::istringstream lines(maps);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t slash = line.find('/');
+    if (slash == std::string::npos || line.find(" (deleted)") != std::string::npos) continue;
+    const std::string path = line.substr(slash);
+    if (path.starts_with("/dev/") || path.starts_with("/memfd:") || path.starts_with("/SYSV")) continue;
+    if (!std::ranges::contains(files, path)) files.push_back(path);
+  }
+  return files;
+}
+
+std::string describeFiles(std::span<const std::string> paths, const std::string& root) {
+  std::string text;
+  for (const std::string& path : paths)
+    text += std::format("path={}\nbuild-id={}\n", oneLine(path), buildIdOf(root + path));
+  return text;
+}
+
+}  // namespace traceback::collect

@@ -1,0 +1,125 @@
+#include "runtime/collect/process_folder.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <format>
+
+namespace traceback::collect {
+
+namespace {
+
+// A process lives on when its first thread has ended, and looks like a zombie then.
+bool hasOtherThreads(pid_t pid) {
+  std::error_code error;
+  unsigned count = 0;
+  for (std::filesystem::directory_iterator it(std::format("/proc/{}/task", pid), error), end;
+       !error && it != end; it.increment(error))
+    ++count;
+  return count > 1;
+}
+
+}  // namespace
+
+std::optional<format::RingHeader> RingFile::header() const {
+  format::RingHeader result;
+  if (bytes.size() < sizeof result) return {};
+  std::memcpy(&result, bytes.data(), sizeof result);
+  if (result.magic != format::kRingMagic) return {};
+  return result;
+}
+
+std::optional<ProcessName> parseProcessName(const std::string& name) {
+  ProcessName result;
+  const char* end = name.data() + name.size();
+  const auto pid = std::from_chars(name.data(), end, result.pid);
+  if (pid.ec != std::errc() || pid.ptr == end || *pid.ptr != '-' || result.pid <= 0) return {};
+  const auto start = std::from_chars(pid.ptr + 1, end, result.start);
+  if (start.ec != std::errc() || start.ptr != end) return {};
+  return result;
+}
+
+std::string textField(const std::uint8_t* bytes, std::size_t size) {
+  const auto* end = std::find(bytes, bytes + size, std::uint8_t{0});
+  return {bytes, end};
+}
+
+model::Result<ProcessFolder> readProcessFolder(const std::filesystem::path& path) {
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) != 0) return failWithErrno("cannot be read", path);
+  if (!S_ISDIR(status.st_mode)) return model::fail("not a folder", path.string());
+  if (status.st_uid != ::geteuid() && ::geteuid() != 0)
+    return model::fail("belongs to another user", path.string());
+
+  ProcessFolder folder;
+  folder.path = path;
+  const auto file = path / "process";
+  const auto bytes = readWhole(file, false);
+  if (!bytes) return std::unexpected(bytes.error());
+  if (bytes->size() < sizeof folder.header)
+    return model::fail("process file is cut short", file.string(), bytes->size());
+  std::memcpy(&folder.header, bytes->data(), sizeof folder.header);
+  if (folder.header.magic != format::kProcessMagic)
+    return model::fail("not a process file", file.string(), 0);
+  if (folder.header.version != format::kProcessVersion)
+    return model::fail(std::format("process file of unknown version {}", folder.header.version),
+                       file.string(), offsetof(format::ProcessHeader, version));
+  const std::uint32_t headerSize = folder.header.headerSize;
+  const std::uint64_t count = std::min<std::uint64_t>(folder.header.moduleCount, format::kMaxModules);
+  if (headerSize > bytes->size() || count > (bytes->size() - headerSize) / sizeof(format::ProcessModule))
+    return model::fail("the module table runs past the end", file.string(), headerSize);
+  folder.header.moduleCount = static_cast<std::uint32_t>(count);
+  folder.modules.resize(count);
+  if (count != 0)
+    std::memcpy(folder.modules.data(), bytes->data() + headerSize, count * sizeof(format::ProcessModule));
+
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().extension() != ".ring") continue;
+    // One that goes away under the reading belonged to a thread that ended long ago; one without its magic
+    // was still being made, and holds nothing.
+    auto ring = readWhole(it->path(), false);
+    std::uint64_t magic = 0;
+    if (!ring || ring->size() < sizeof magic) continue;
+    std::memcpy(&magic, ring->data(), sizeof magic);
+    if (magic != 0) folder.rings.push_back({it->path().filename().string(), std::move(*ring)});
+  }
+  if (error) return model::fail("cannot be listed: " + error.message(), path.string());
+  std::ranges::sort(folder.rings, {}, &RingFile::name);
+  return folder;
+}
+
+std::optional<std::uint64_t> startOfProcess(pid_t pid) {
+  const auto bytes = readWhole(std::format("/proc/{}/stat", pid));
+  if (!bytes) return {};
+  const std::string text = textOf(*bytes);
+  // The second field may hold anything: count from its closing parenthesis.
+  std::size_t at = text.rfind(')');
+  if (at == std::string::npos) return {};
+  for (int field = 2; field < 22; ++field) {
+    at = text.find(' ', at + 1);
+    if (at == std::string::npos) return {};
+    if (field == 2 && at + 1 < text.size() && (text[at + 1] == 'Z' || text[at + 1] == 'X') &&
+        !hasOtherThreads(pid))
+      return {};
+  }
+  std::uint64_t start = 0;
+  const auto parsed = std::from_chars(text.data() + at + 1, text.data() + text.size(), start);
+  if (parsed.ec != std::errc()) return {};
+  return start;
+}
+
+void removeFolder(const std::filesystem::path& path) {
+  std::error_code error;
+  std::vector<std::filesystem::path> files;
+  for (std::filesystem::directory_iterator it(path, error), end; !error && it != end; it.increment(error))
+    files.push_back(it->path());
+  for (const auto& file : files) ::unlink(file.c_str());
+  ::rmdir(path.c_str());
+}
+
+}  // namespace traceback::collect

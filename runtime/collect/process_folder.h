@@ -1,0 +1,50 @@
+// A traced process's folder (runtime/format/process.h) as read from outside.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/error.h"
+#include "runtime/collect/system_file.h"
+#include "runtime/format/process.h"
+#include "runtime/format/ring.h"
+
+namespace traceback::collect {
+
+struct RingFile {
+  std::string name;
+  Bytes bytes;
+  // The header, or nothing if the file is too short for one or is no ring.
+  std::optional<format::RingHeader> header() const;
+};
+
+struct ProcessFolder {
+  std::filesystem::path path;
+  format::ProcessHeader header;
+  std::vector<format::ProcessModule> modules;
+  std::vector<RingFile> rings;  // in the order of their names
+};
+
+// The name of a folder: PID-START.
+struct ProcessName {
+  pid_t pid = 0;
+  std::uint64_t start = 0;
+};
+std::optional<ProcessName> parseProcessName(const std::string& name);
+
+// Fails if the process file is missing, is none, or is cut.
+model::Result<ProcessFolder> readProcessFolder(const std::filesystem::path& path);
+
+// Field 22 of /proc/PID/stat, or nothing if there is no such process, or only its remains (a zombie).
+std::optional<std::uint64_t> startOfProcess(pid_t pid);
+
+// Removes the folder and the files in it.
+void removeFolder(const std::filesystem::path& path);
+
+std::string textField(const std::uint8_t* bytes, std::size_t size);
+
+}  // namespace traceback::collect

@@ -1,0 +1,58 @@
+// Making snaps from outside the traced process: of a living one, of one that is at a fault, of dead ones.
+//
+// All functions may be called from any thread; none keeps state. A snap is written beside its name and
+// renamed, so that a failure leaves nothing behind. Its name is PROGRAM-PID-TIME.tbsnap, TIME being local
+// as YYYYMMDDTHHMMSS; a name that is taken gets "-2", "-3" and so on before the suffix.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+#include "model/error.h"
+
+namespace traceback::collect {
+
+struct SnapOptions {
+  std::filesystem::path snapFolder;  // empty: where the process was told to put it, else defaultSnapFolder()
+  std::filesystem::path ringFolder;  // empty: defaultRingFolder()
+};
+
+struct FaultOptions {
+  std::filesystem::path processFolder;  // the process's own folder (process.h), named by the runtime
+  std::filesystem::path snapFolder;  // as in SnapOptions
+};
+
+struct RecoverOptions {
+  std::filesystem::path folder;  // a ring folder or one process's folder; empty: defaultRingFolder()
+  std::filesystem::path snapFolder;  // as in SnapOptions
+  // Called for each dead process whose rings could not be turned into a snap (they stay where they are).
+  std::function<void(const model::Error&)> onProblem;
+};
+
+// $XDG_STATE_HOME/traceback, else ~/.local/state/traceback.
+std::filesystem::path defaultSnapFolder();
+// $XDG_RUNTIME_DIR/traceback if that is a folder, else /dev/shm/traceback-UID (process.h).
+std::filesystem::path defaultRingFolder();
+
+// Stops every thread of a traced process for as long as it takes to read it, and lets all go on.
+model::Result<std::filesystem::path> snapProcess(pid_t pid, const SnapOptions& options);
+
+// What `traceback collect --pid PID --tid TID --folder DIR` does. The runtime starts that as a child of a
+// process whose thread TID met a fatal signal, and waits for it; 0 as exit status tells it that the snap
+// was written. The process file then says so too.
+model::Result<std::filesystem::path> collectFault(pid_t pid, pid_t tid, const FaultOptions& options);
+
+// Makes a snap of every dead process that left its folder in the ring folder, then removes the folder. The
+// folder of a living process is left alone; of one that ended by itself, or whose snap was already
+// written, only the folder is removed. Fails if the folder cannot be read, or if nothing at all could be
+// recovered because of a problem.
+model::Result<std::vector<std::filesystem::path>> recover(const RecoverOptions& options);
+
+// Removes what processes left that ended by themselves but could not clean up, for they had locked
+// themselves out of the file system (Landlock, chroot, another user). Quick; keeps everything else.
+void removeEnded(const std::filesystem::path& ringFolder);
+
+}  // namespace traceback::collect

@@ -1,0 +1,211 @@
+#include "runtime/collect/snap_assembly.h"
+
+#include <signal.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstring>
+#include <format>
+
+#include "runtime/collect/host.h"
+#include "runtime/collect/map_slicer.h"
+#include "runtime/collect/recover.h"
+#include "runtime/collect/snap_writer.h"
+
+namespace traceback::collect {
+
+namespace {
+
+using format::SnapThread;
+
+constexpr std::uint32_t kNoRing = 0xFFFF'FFFF;
+static_assert(sizeof(user_regs_struct) == sizeof(SnapThread::registers));
+static_assert(sizeof(format::ProcessHeader::faultRegisters) == sizeof(SnapThread::registers));
+constexpr unsigned kProgramCounter = 16;  // in user_regs_struct
+
+template <typename T>
+std::span<const std::uint8_t> bytesOf(const T* data, std::size_t count) {
+  return {reinterpret_cast<const std::uint8_t*>(data), count * sizeof(T)};
+}
+std::span<const std::uint8_t> bytesOf(const std::string& text) { return bytesOf(text.data(), text.size()); }
+
+std::string programName(const ProcessFolder& folder) {
+  std::string name = textField(folder.header.executable, sizeof folder.header.executable);
+  if (name.empty() && !folder.modules.empty())
+    name = textField(folder.modules.front().path, sizeof folder.modules.front().path);
+  name = std::filesystem::path(name).filename().string();
+  return name.empty() ? "program" : name;
+}
+
+std::string timeName(std::uint64_t realtimeNs) {
+  const auto seconds = static_cast<time_t>(realtimeNs / 1'000'000'000);
+  struct tm local{};
+  char text[32] = {};
+  if (::localtime_r(&seconds, &local) != nullptr) std::strftime(text, sizeof text, "%Y%m%dT%H%M%S", &local);
+  return text;
+}
+
+void setName(SnapThread& thread, const std::string& name) {
+  std::memcpy(thread.name, name.data(), std::min(name.size(), sizeof thread.name - 1));
+}
+
+std::vector<SnapThread> threadsOf(const SnapContents& contents) {
+  const ProcessFolder& folder = contents.folder;
+  std::vector<SnapThread> threads;
+  std::vector<bool> taken(folder.rings.size());
+  const auto takeRing = [&](SnapThread& thread, std::size_t ring) {
+    taken[ring] = true;
+    thread.ringIndex = static_cast<std::uint32_t>(ring);
+    thread.flags |= format::kThreadHasRing;
+  };
+  for (const ThreadSnapshot& living : contents.threads) {
+    SnapThread thread{};
+    thread.tid = static_cast<std::uint32_t>(living.tid);
+    thread.ringIndex = kNoRing;
+    setName(thread, living.name);
+    if (living.hasRegisters) {
+      thread.flags |= format::kThreadHasRegisters;
+      std::memcpy(thread.registers, &living.registers, sizeof thread.registers);
+    }
+    // The ring in use; or the one that it closed, if the thread is just ending.
+    std::optional<std::size_t> own;
+    for (std::size_t i = 0; i < folder.rings.size(); ++i) {
+      const auto header = folder.rings[i].header();
+      if (!header || header->tid != thread.tid) continue;
+      const bool inUse = header->state == static_cast<std::uint32_t>(format::RingState::InUse);
+      if (inUse || !own) own = i;
+      if (inUse) break;
+    }
+    if (own) takeRing(thread, *own);
+    threads.push_back(thread);
+  }
+  // What is left belongs to threads that ended, or to a process that did.
+  for (std::size_t i = 0; i < folder.rings.size(); ++i) {
+    const auto header = folder.rings[i].header();
+    if (taken[i] || !header) continue;
+    SnapThread thread{};
+    thread.tid = header->tid;
+    std::memcpy(thread.name, header->name, sizeof thread.name);
+    if (contents.livingProcess || header->state == static_cast<std::uint32_t>(format::RingState::ThreadEnded))
+      thread.flags |= format::kThreadEnded;
+    takeRing(thread, i);
+    threads.push_back(thread);
+  }
+  const format::ProcessHeader& process = folder.header;
+  if (process.faultSignal != 0) {
+    const auto faulting = std::ranges::find_if(threads, [&](const SnapThread& thread) {
+      return thread.tid == process.faultTid && (thread.flags & format::kThreadEnded) == 0;
+    });
+    if (faulting != threads.end()) {
+      faulting->flags |= format::kThreadAtFault;
+      if (process.faultRegisters[kProgramCounter] != 0) {
+        faulting->flags |= format::kThreadHasRegisters;
+        std::memcpy(faulting->registers, process.faultRegisters, sizeof faulting->registers);
+      }
+    }
+  }
+  return threads;
+}
+
+format::SnapReasonData reasonData(const SnapContents& contents) {
+  const format::ProcessHeader& process = contents.folder.header;
+  format::SnapReasonData reason{};
+  reason.reason = static_cast<std::uint32_t>(contents.reason);
+  reason.realtimeNs = contents.realtimeNs;
+  reason.tsc = contents.tsc;
+  if (process.faultSignal != 0) {
+    reason.signal = process.faultSignal;
+    reason.signalCode = process.faultCode;
+    reason.tid = process.faultTid;
+    reason.faultAddress = process.faultAddress;
+    reason.faultPc = process.faultPc;
+  }
+  return reason;
+}
+
+// The maps of the modules, each under its module's index; and a line for each that is missing.
+model::Result<void> addMaps(SnapWriter& writer, const SnapContents& contents,
+                            const std::vector<SnapThread>& threads, std::string& notes) {
+  std::vector<const Bytes*> rings;
+  for (const RingFile& ring : contents.folder.rings) rings.push_back(&ring.bytes);
+  const std::vector<std::uint32_t> codes = codesIn(rings);
+  std::vector<std::uint64_t> addresses;
+  for (const SnapThread& thread : threads)
+    if ((thread.flags & format::kThreadHasRegisters) != 0)
+      addresses.push_back(thread.registers[kProgramCounter]);
+
+  for (std::size_t i = 0; i < contents.folder.modules.size(); ++i) {
+    const format::ProcessModule& module = contents.folder.modules[i];
+    if (module.bindState != static_cast<std::uint32_t>(format::BindState::Bound)) continue;
+    const std::filesystem::path path = textField(module.path, sizeof module.path);
+    auto map = readMapSection(path);
+    // A process in a container or after chroot has its files elsewhere.
+    if (!map && contents.livingProcess)
+      if (auto other = readMapSection(std::format("/proc/{}/root{}", *contents.livingProcess, path.string())))
+        map = other;
+    auto slice = map ? sliceMap(*map, module, {codes, addresses}, path)
+                     : model::Result<Bytes>(std::unexpected(map.error()));
+    if (!slice) {
+      notes += std::format("missing-map={}\n", slice.error().text());
+      continue;
+    }
+    if (auto added = writer.add(format::SectionType::MapSlice, static_cast<std::uint32_t>(i), *slice); !added)
+      return added;
+  }
+  return {};
+}
+
+std::vector<std::string> filesOf(const SnapContents& contents) {
+  if (!contents.maps.empty()) return mappedFiles(contents.maps);
+  std::vector<std::string> files;
+  for (const format::ProcessModule& module : contents.folder.modules)
+    files.push_back(textField(module.path, sizeof module.path));
+  return files;
+}
+
+}  // namespace
+
+format::SnapReason reasonOf(const format::ProcessHeader& header) {
+  if (header.faultSignal == 0) return format::SnapReason::Recovered;
+  return header.faultSignal == SIGABRT ? format::SnapReason::Abort : format::SnapReason::Fault;
+}
+
+std::filesystem::path snapFolderFor(const std::filesystem::path& asked, const format::ProcessHeader& header) {
+  if (!asked.empty()) return asked;
+  const std::string told = textField(header.snapFolder, sizeof header.snapFolder);
+  return told.empty() ? defaultSnapFolder() : std::filesystem::path(told);
+}
+
+model::Result<std::filesystem::path> writeSnap(const SnapContents& contents,
+                                               const std::filesystem::path& snapFolder) {
+  const ProcessFolder& folder = contents.folder;
+  auto writer = SnapWriter::create(snapFolder, std::format("{}-{}-{}", programName(folder), folder.header.pid,
+                                                           timeName(contents.realtimeNs)));
+  if (!writer) return std::unexpected(writer.error());
+
+  const std::vector<SnapThread> threads = threadsOf(contents);
+  const format::SnapReasonData reason = reasonData(contents);
+  std::string host = describeHost(contents.livingProcess);
+  if (!contents.note.empty()) host += std::format("note={}\n", contents.note);
+  using Type = format::SectionType;
+  auto result = writer->add(Type::Process, 0, bytesOf(&folder.header, 1));
+  const auto add = [&](Type type, std::uint32_t index, std::span<const std::uint8_t> bytes) {
+    if (result) result = writer->add(type, index, bytes);
+  };
+  add(Type::Modules, 0, bytesOf(folder.modules.data(), folder.modules.size()));
+  add(Type::Reason, 0, bytesOf(&reason, 1));
+  add(Type::Threads, 0, bytesOf(threads.data(), threads.size()));
+  for (std::size_t i = 0; i < folder.rings.size(); ++i)
+    add(Type::Ring, static_cast<std::uint32_t>(i), folder.rings[i].bytes);
+  if (result) result = addMaps(*writer, contents, threads, host);
+  if (!contents.maps.empty()) add(Type::Mappings, 0, bytesOf(contents.maps));
+  add(Type::Host, 0, bytesOf(host));
+  const std::vector<std::string> files = filesOf(contents);
+  add(Type::ModuleFiles, 0,
+      bytesOf(describeFiles(
+          files, contents.livingProcess ? std::format("/proc/{}/root", *contents.livingProcess) : "")));
+  if (!result) return std::unexpected(result.error());
+  return writer->finish();
+}
+
+}  // namespace traceback::collect

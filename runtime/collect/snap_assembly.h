@@ -1,0 +1,37 @@
+// Putting a snap together from a process's folder and, if it lives, from the process.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/error.h"
+#include "runtime/collect/process_folder.h"
+#include "runtime/collect/process_reader.h"
+#include "runtime/format/snap.h"
+
+namespace traceback::collect {
+
+struct SnapContents {
+  ProcessFolder folder;
+  std::vector<ThreadSnapshot> threads;  // of a living process
+  std::string maps;                     // the text of /proc/PID/maps; empty for a dead one
+  format::SnapReason reason = format::SnapReason::UserRequest;
+  std::optional<pid_t> livingProcess;
+  std::string note;  // what could not be had; empty if nothing
+  std::uint64_t tsc = 0;
+  std::uint64_t realtimeNs = 0;
+};
+
+// The reason that the process file itself tells: a fault, an abort, or that the process was killed.
+format::SnapReason reasonOf(const format::ProcessHeader& header);
+
+// Where the snap goes: as asked, else as the process was told, else the default.
+std::filesystem::path snapFolderFor(const std::filesystem::path& asked, const format::ProcessHeader& header);
+
+// A module whose map is missing costs only its map: the section Host says so.
+model::Result<std::filesystem::path> writeSnap(const SnapContents& contents,
+                                               const std::filesystem::path& snapFolder);
+
+}  // namespace traceback::collect

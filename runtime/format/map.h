@@ -1,0 +1,137 @@
+// The map: what a module's records mean.
+//
+// It is the unloaded section `.traceback.map` of an instrumented file, and, cut down to the functions
+// that a snap's rings mention, a section of the snap. Its id is of its own (a hash of the instrumented
+// code and of this map), for the build id is the same in the original and in every instrumentation of it;
+// a reader accepts no other id than the one the process recorded.
+//
+//   MapHeader | FunctionEntry[functionCount] | DagEntry[dagCount] | BlockEntry[blockCount] |
+//   AddressEntry[addressCount] (module.h) | strings (UTF-8, each zero-terminated; offset 0 is "")
+//
+// Functions are sorted by original address and do not overlap (a part that the compiler moved away, such
+// as f.cold, is a function of its own). Functions that were left alone are listed too, with the reason.
+//
+// How a DAG record is read. code - firstCode of the function finds the DAG: the last whose `code` is not
+// above it. path = code - dag.code. Start at the DAG's first block, its head. From a block, at most two
+// successors are in the DAG (an index within the DAG's blocks, not its head). A successor without a bit
+// (kNoBit) is only ever reached without condition: go there. Otherwise go to the successor whose bit is
+// set in the path; if both are, to the one that stands first in the DAG, for a DAG's blocks are in
+// topological order. If none is, the path left the DAG here. Every bit of the path must have been met.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace traceback::format {
+
+inline constexpr std::uint64_t kMapMagic = 0x0A0D'5041'4D54'4254;  // "TBTMAP\r\n"
+inline constexpr std::uint32_t kMapVersion = 1;
+inline constexpr char kMapSection[] = ".traceback.map";
+inline constexpr char kCodeSection[] = ".traceback.text";
+
+enum MapFlag : std::uint32_t { kMapIsSlice = 1, kMapIsNull = 2 /* copies without probes */ };
+
+struct MapHeader {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t headerSize;
+  std::uint8_t mapId[16];
+  std::uint32_t flags;          // MapFlag
+  std::uint32_t codeSpan;       // DagEntry::code counts from the module's base, whatever that is
+  std::uint32_t functionCount;
+  std::uint32_t dagCount;
+  std::uint32_t blockCount;
+  std::uint32_t addressCount;
+  std::uint32_t stringBytes;
+  std::uint32_t buildIdSize;    // of the original, at most 32
+  std::uint8_t buildId[32];
+  std::uint64_t imageStart;     // link-time addresses that the original's segments span
+  std::uint64_t imageEnd;
+  std::uint32_t originalName;   // string: path of the file that was instrumented
+  std::uint32_t reserved[7];
+};
+static_assert(sizeof(MapHeader) == 144);
+
+enum class SkipReason : std::uint32_t {
+  None = 0,
+  BadDecode = 1,           // bytes that do not decode, or code that runs past its end
+  BranchIntoInstruction = 2,
+  NoRoomForJump = 3,       // fewer than five bytes at the entry
+  JumpTargetInWindow = 4,  // something may enter between the entry's first byte and the jump's end
+  InteriorAddressTaken = 5,
+  CallsItself = 6,         // reads its own address by a call to the next instruction
+  SignalFrame = 7,         // CIE augmentation 'S'
+  StartupCode = 8,         // _start, .init, .fini, the PLT
+  Resolver = 9,            // an IFUNC or its resolver
+  BadUnwindInfo = 10,      // unwind tables that cannot be carried over to a copy
+  BadExceptionTable = 11,  // LSDA that cannot be carried over
+  OverlappingFunctions = 12,
+  UnsafeInstruction = 13,  // far branch, xbegin, address-size prefix on rip and the like
+  EntryFlagsLive = 14,     // the flags carry a value into the function
+  RestartableSequence = 15,
+  OutOfReach = 16,         // a displacement would not fit
+  LinkedToSkipped = 17,    // shares code with a function that is skipped
+  CodesExhausted = 18,
+  Excluded = 19,           // by the user
+  Count
+};
+
+struct FunctionEntry {
+  std::uint64_t original;       // link-time address
+  std::uint64_t copy;           // link-time address; 0 if there is none
+  std::uint32_t originalSize;
+  std::uint32_t copySize;
+  std::uint32_t name;           // string, as in the symbol table (mangled); 0 if unknown
+  std::uint32_t skipReason;     // SkipReason; None if there is a copy
+  std::uint32_t firstDag, dagCount;          // sorted by code
+  std::uint32_t firstBlock, blockCount;      // DAG by DAG
+  std::uint32_t firstAddress, addressCount;  // sorted by copy address
+};
+static_assert(sizeof(FunctionEntry) == 56);
+
+struct DagEntry {
+  std::uint32_t code;        // from the module's code base; a multiple of 2^bits
+  std::uint32_t firstBlock;  // within the function's blocks
+  std::uint16_t blockCount;
+  std::uint8_t bits;
+  std::uint8_t reserved;
+};
+static_assert(sizeof(DagEntry) == 12);
+
+enum class BlockEnd : std::uint8_t {
+  FallThrough = 1,   // into successor 0
+  Jump = 2,          // to successor 0
+  Branch = 3,        // successor 0 is taken, successor 1 not taken
+  Multiway = 4,      // by a table; every target is a head
+  Call = 5,          // to `target`; successor 0 is where it returns, a head
+  IndirectCall = 6,  // likewise, target unknown
+  TailJump = 7,      // to another function: `target`, 0 if unknown
+  UnknownJump = 8,   // leaves the copy; where to is not recorded
+  Return = 9,
+  Trap = 10,         // hlt, ud2, int3: does not go on
+};
+
+enum BlockFlag : std::uint16_t {
+  kBlockEntry = 1,         // the function's entry
+  kBlockReturnPoint = 2,   // where a call returns
+  kBlockLandingPad = 4,    // an exception handler or cleanup
+  kBlockLoopHead = 8,
+  kBlockTableTarget = 16,
+  kBlockTailBranch = 32,   // a conditional branch (end = Branch) whose taken side leaves the function
+};
+
+inline constexpr std::uint8_t kNoBit = 0xFF;
+inline constexpr std::uint32_t kNoBlock = 0xFFFF'FFFF;
+
+struct BlockEntry {
+  std::uint32_t start;         // link-time address of its first original instruction
+  std::uint32_t size;          // original bytes
+  std::uint32_t target;        // link-time address of what it calls or tail-jumps to; 0 if unknown
+  std::uint32_t successor[2];  // index within the function's blocks, or kNoBlock
+  std::uint8_t bit;            // of the path, or kNoBit
+  BlockEnd end;
+  std::uint16_t flags;         // BlockFlag
+};
+static_assert(sizeof(BlockEntry) == 24);
+
+}  // namespace traceback::format

@@ -1,0 +1,59 @@
+// The module table: what an instrumented file tells the runtime, loaded with the file.
+//
+// The instrumentor adds one read-execute segment to a file. It starts with a ModuleHeader; the runtime
+// knows an instrumented module by the magic at the start of one of its loaded segments. Offsets are from
+// the header's own address, which is page-aligned; link-time addresses are below 2 GiB.
+//
+// The copies of functions live in that segment. A patched entry leads to a gate, which runs the original
+// code, untraced, as long as ModuleSlots::bound is zero. So the runtime may come late, or never.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace traceback::format {
+
+inline constexpr std::uint64_t kModuleMagic = 0x0A0D'444F'4D54'4254;  // "TBTMOD\r\n"
+inline constexpr std::uint32_t kModuleVersion = 1;
+
+// In the module's writable data, zero until the runtime binds the module.
+struct ModuleSlots {
+  std::uint64_t bound;  // not zero: copies may run. Set last.
+  // By scratch register (x86 numbering): where a head probe jumps that found the sentinel, with the
+  // address to go on at in that register. It comes back there with the register holding the address of
+  // the word to write. All other registers, and the flags, are kept.
+  std::uint64_t wrap[16];
+};
+static_assert(sizeof(ModuleSlots) == 136);
+
+// Maps addresses in copies to original ones. Sorted by `copy`. The entry for an address is the last whose
+// `copy` is not above it; the original address is then `original`, plus the distance from `copy` unless
+// kAddressFixed says that all of the stretch (a probe, a widened branch, an island) stands for one
+// original instruction.
+struct AddressEntry {
+  std::uint32_t copy;      // link-time address
+  std::uint32_t original;  // link-time address | kAddressFixed
+};
+inline constexpr std::uint32_t kAddressFixed = 0x8000'0000;
+static_assert(sizeof(AddressEntry) == 8);
+
+struct ModuleHeader {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t headerSize;
+  std::uint8_t mapId[16];
+  std::uint64_t address;         // link-time address of this header: load bias = where it is - address
+  std::uint64_t moduleSlots;     // link-time address of the ModuleSlots
+  std::uint32_t codeBase;        // first code of the module, as the probes have it in the file
+  std::uint32_t codeSpan;        // how many it owns
+  std::uint64_t copyStart;       // link-time addresses of the copies
+  std::uint64_t copyEnd;
+  std::uint32_t addressOffset;   // AddressEntry[addressCount]
+  std::uint32_t addressCount;
+  std::uint32_t fixupOffset;     // uint32_t[fixupCount]: offsets of the head probes' record words; to move
+  std::uint32_t fixupCount;      // the module to other codes, add the distance to each
+  std::uint64_t reserved[4];
+};
+static_assert(sizeof(ModuleHeader) == 120);
+
+}  // namespace traceback::format

@@ -1,0 +1,97 @@
+// The snap: one file, NAME.tbsnap, with all it takes to show how a process got where it was.
+//
+//   SnapHeader | section bytes ... | SectionEntry[sectionCount] (at tableOffset, normally the end)
+//
+// A section's bytes may be deflated (zlib); its CRC-32 is of the bytes as stored. A reader skips section
+// types that it does not know, and treats a section that is cut, or whose CRC is wrong, as missing: it
+// says so in its load report and opens the rest. The file is written beside its name and renamed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace traceback::format {
+
+inline constexpr std::uint64_t kSnapMagic = 0x0A0D'5041'4E53'4254;  // "TBSNAP\r\n"
+inline constexpr std::uint32_t kSnapVersion = 1;
+inline constexpr char kSnapSuffix[] = ".tbsnap";
+
+struct SnapHeader {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t headerSize;
+  std::uint32_t sectionCount;
+  std::uint32_t sectionEntrySize;  // a newer writer may have longer entries
+  std::uint64_t tableOffset;
+  std::uint32_t tableCrc;          // CRC-32 of the section table
+  std::uint32_t reserved[5];
+};
+static_assert(sizeof(SnapHeader) == 56);
+
+enum class SectionType : std::uint32_t {
+  Process = 1,   // ProcessHeader (process.h) as it stood
+  Modules = 2,   // ProcessModule[] (process.h): the instrumented modules
+  Reason = 3,    // SnapReasonData
+  Threads = 4,   // SnapThread[]
+  Ring = 5,      // a ring file's bytes (ring.h); index: position in the order of the ring files' names
+  MapSlice = 6,  // a map (map.h) cut down to what the rings mention; index: of its module in Modules
+  Memory = 7,    // index: link to a MemoryRange; reserved for later
+  Mappings = 8,  // the text of /proc/PID/maps
+  Host = 9,      // "key=value\n" lines, UTF-8: hostname, kernel, machine, time zone, command line
+  ModuleFiles = 10,  // "key=value\n" lines: for every mapped object, its path and build id
+};
+
+enum SectionFlag : std::uint32_t { kSectionDeflated = 1 };
+
+struct SectionEntry {
+  std::uint32_t type;       // SectionType
+  std::uint32_t flags;      // SectionFlag
+  std::uint32_t index;      // tells sections of one type apart
+  std::uint32_t crc;        // CRC-32 (zlib's) of the stored bytes
+  std::uint64_t offset;
+  std::uint64_t storedSize;
+  std::uint64_t size;       // once inflated
+};
+static_assert(sizeof(SectionEntry) == 40);
+
+enum class SnapReason : std::uint32_t {
+  Fault = 1,        // a fatal signal that the program did not handle
+  Abort = 2,        // SIGABRT: abort(), an assertion, an uncaught exception
+  UserRequest = 3,  // traceback snap PID
+  Recovered = 4,    // traceback recover, after the process was killed
+  Api = 5,
+  Hang = 6,
+  Policy = 7,
+};
+
+struct SnapReasonData {
+  std::uint32_t reason;        // SnapReason
+  std::uint32_t signal;        // 0 if none
+  std::uint32_t signalCode;    // si_code
+  std::uint32_t tid;           // the thread at fault; 0 if none
+  std::uint64_t faultAddress;  // si_addr
+  std::uint64_t faultPc;       // in the process
+  std::uint64_t realtimeNs;    // when the snap was taken
+  std::uint64_t tsc;
+};
+static_assert(sizeof(SnapReasonData) == 48);
+
+enum ThreadFlag : std::uint32_t {
+  kThreadHasRegisters = 1,
+  kThreadHasRing = 2,
+  kThreadAtFault = 4,
+  kThreadEnded = 8,   // its ring outlived it
+};
+
+struct SnapThread {
+  std::uint32_t tid;
+  std::uint32_t flags;          // ThreadFlag
+  std::uint32_t ringIndex;      // SectionEntry::index of its Ring section; 0xFFFFFFFF if none
+  std::uint32_t reserved;
+  std::uint8_t name[16];
+  std::uint64_t registers[27];  // in the order of <sys/user.h>'s user_regs_struct, at the snap; for the
+                                // thread at fault, at the fault
+};
+static_assert(sizeof(SnapThread) == 248);
+
+}  // namespace traceback::format

@@ -1,0 +1,245 @@
+// The functions of libc that the library stands in front of. What each does to the caller, errno
+// included, is what libc's own does.
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include "runtime/inject/actions.h"
+#include "runtime/inject/alternate_stack.h"
+#include "runtime/inject/levels.h"
+#include "runtime/inject/libc.h"
+#include "runtime/inject/modules.h"
+#include "runtime/inject/process.h"
+#include "runtime/inject/system.h"
+
+using namespace traceback::inject;
+
+namespace {
+
+inline constexpr std::uint64_t kRestorerFlag = 0x0400'0000;
+
+constinit std::uint64_t interrupting = 0;  // signals for which siginterrupt asked that calls be interrupted
+
+std::uint64_t bitOf(int signal) { return std::uint64_t{1} << (signal - 1); }
+bool isSignal(int signal) { return signal >= 1 && signal <= kSignals; }
+
+int answer(long result) {
+  if (!failed(result)) return static_cast<int>(result);
+  setErrno(static_cast<int>(-result));
+  return -1;
+}
+
+Action fromProgram(const struct sigaction& action) {
+  Action result{};
+  result.handler = reinterpret_cast<std::uint64_t>(action.sa_handler);
+  result.flags = static_cast<std::uint64_t>(static_cast<std::int64_t>(action.sa_flags)) | kRestorerFlag;
+  result.restorer = libcRestorer();
+  memcpy(&result.mask, &action.sa_mask, sizeof result.mask);
+  return result;
+}
+
+void toProgram(const Action& action, struct sigaction& result) {
+  result.sa_handler = reinterpret_cast<sighandler_t>(action.handler);
+  result.sa_flags = static_cast<int>(action.flags);
+  memset(&result.sa_mask, 0, sizeof result.sa_mask);
+  memcpy(&result.sa_mask, &action.mask, sizeof action.mask);
+  result.sa_restorer = reinterpret_cast<void (*)()>(action.restorer);
+}
+
+int actOn(int signal, const struct sigaction* next, struct sigaction* previous) {
+  if (!signalsWatched()) {
+    findLibc();
+    return libc.sigaction(signal, next, previous);
+  }
+  Action wanted{}, before{};
+  if (next != nullptr) wanted = fromProgram(*next);
+  const long result = programSigaction(signal, next == nullptr ? nullptr : &wanted, &before);
+  if (failed(result)) return answer(result);
+  if (previous != nullptr) toProgram(before, *previous);
+  return 0;
+}
+
+sighandler_t setHandler(int signal, sighandler_t handler, std::uint64_t mask, int flags) {
+  if (handler == SIG_ERR || !isSignal(signal)) {
+    setErrno(EINVAL);
+    return SIG_ERR;
+  }
+  struct sigaction next, previous;
+  memset(&next, 0, sizeof next);
+  next.sa_handler = handler;
+  next.sa_flags = flags;
+  memcpy(&next.sa_mask, &mask, sizeof mask);
+  return actOn(signal, &next, &previous) < 0 ? SIG_ERR : previous.sa_handler;
+}
+
+sighandler_t setByBsdRules(int signal, sighandler_t handler) {
+  if (!isSignal(signal)) return setHandler(signal, handler, 0, 0);
+  const bool interrupts = (__atomic_load_n(&interrupting, __ATOMIC_RELAXED) & bitOf(signal)) != 0;
+  return setHandler(signal, handler, bitOf(signal), interrupts ? 0 : SA_RESTART);
+}
+
+sighandler_t setBySystemVRules(int signal, sighandler_t handler) {
+  constexpr int kInterrupt = 0x2000'0000;
+  return setHandler(signal, handler, 0, static_cast<int>(SA_RESETHAND | SA_NODEFER | kInterrupt));
+}
+
+void enterSandbox() {
+  if (process.sandboxed || inForkedChild() || !process.recording) return;
+  process.sandboxed = true;
+  prepareSandbox();
+}
+
+void endProcess(int status) {
+  removeProcessFolder();
+  for (;;) systemCall(__NR_exit_group, status);
+}
+
+}  // namespace
+
+#define EXPORTED extern "C" [[gnu::visibility("default")]]
+
+EXPORTED int sigaction(int signal, const struct sigaction* next, struct sigaction* previous) noexcept {
+  return actOn(signal, next, previous);
+}
+EXPORTED int __sigaction(int signal, const struct sigaction* next, struct sigaction* previous) noexcept {
+  return actOn(signal, next, previous);
+}
+
+EXPORTED sighandler_t signal(int number, sighandler_t handler) noexcept {
+  return setByBsdRules(number, handler);
+}
+EXPORTED sighandler_t bsd_signal(int number, sighandler_t handler) noexcept {
+  return setByBsdRules(number, handler);
+}
+EXPORTED sighandler_t ssignal(int number, sighandler_t handler) noexcept {
+  return setByBsdRules(number, handler);
+}
+EXPORTED sighandler_t sysv_signal(int number, sighandler_t handler) noexcept {
+  return setBySystemVRules(number, handler);
+}
+EXPORTED sighandler_t __sysv_signal(int number, sighandler_t handler) noexcept {
+  return setBySystemVRules(number, handler);
+}
+
+EXPORTED int sigignore(int number) noexcept {
+  struct sigaction next;
+  memset(&next, 0, sizeof next);
+  next.sa_handler = SIG_IGN;
+  return actOn(number, &next, nullptr);
+}
+
+EXPORTED int siginterrupt(int number, int interrupt) noexcept {
+  struct sigaction action;
+  if (actOn(number, nullptr, &action) < 0) return -1;
+  if (interrupt != 0) {
+    __atomic_fetch_or(&interrupting, bitOf(number), __ATOMIC_RELAXED);
+    action.sa_flags &= ~SA_RESTART;
+  } else {
+    __atomic_fetch_and(&interrupting, ~bitOf(number), __ATOMIC_RELAXED);
+    action.sa_flags |= SA_RESTART;
+  }
+  return actOn(number, &action, nullptr);
+}
+
+EXPORTED sighandler_t sigset(int number, sighandler_t disposition) noexcept {
+  constexpr int kBlock = 0, kUnblock = 1;
+  const auto hold = reinterpret_cast<sighandler_t>(2);  // SIG_HOLD
+  if (disposition == SIG_ERR || !isSignal(number)) {
+    setErrno(EINVAL);
+    return SIG_ERR;
+  }
+  const std::uint64_t mask = bitOf(number);
+  std::uint64_t before = 0;
+  struct sigaction previous;
+  if (disposition == hold) {
+    systemCall(__NR_rt_sigprocmask, kBlock, asLong(&mask), asLong(&before), 8);
+    if ((before & mask) != 0) return hold;
+    return actOn(number, nullptr, &previous) < 0 ? SIG_ERR : previous.sa_handler;
+  }
+  struct sigaction next;
+  memset(&next, 0, sizeof next);
+  next.sa_handler = disposition;
+  if (actOn(number, &next, &previous) < 0) return SIG_ERR;
+  systemCall(__NR_rt_sigprocmask, kUnblock, asLong(&mask), asLong(&before), 8);
+  return (before & mask) != 0 ? hold : previous.sa_handler;
+}
+
+EXPORTED int sigaltstack(const stack_t* next, stack_t* previous) noexcept {
+  return answer(programSigaltstack(next, previous));
+}
+
+EXPORTED void _exit(int status) {
+  endProcess(status);
+  __builtin_unreachable();
+}
+EXPORTED void _Exit(int status) noexcept {
+  endProcess(status);
+  __builtin_unreachable();
+}
+
+EXPORTED int _Fork() noexcept {
+  findLibc();
+  if (libc.underscoreFork == nullptr) return answer(-ENOSYS);
+  const int child = libc.underscoreFork();
+  if (child == 0) childStarted();
+  return child;
+}
+
+// libc's own ends the parent where we do not see it.
+EXPORTED int daemon(int keepFolder, int keepDescriptors) noexcept {
+  findLibc();
+  const int child = libc.fork();
+  if (child < 0) return -1;
+  if (child > 0) endProcess(0);
+  const long session = systemCall(__NR_setsid);
+  if (failed(session)) return answer(session);
+  if (keepFolder == 0) systemCall(__NR_chdir, asLong("/"));
+  if (keepDescriptors != 0) return 0;
+  const long null = systemCall(__NR_open, asLong("/dev/null"), O_RDWR);
+  if (failed(null)) return answer(null);
+  struct stat status{};
+  const bool isNull = !failed(systemCall(__NR_fstat, null, asLong(&status))) && S_ISCHR(status.st_mode) &&
+                      status.st_rdev == (1 << 8 | 3);  // character device 1:3
+  if (!isNull) {
+    systemCall(__NR_close, null);
+    return answer(-ENODEV);
+  }
+  for (int descriptor = 0; descriptor <= 2; ++descriptor) systemCall(__NR_dup2, null, descriptor);
+  if (null > 2) systemCall(__NR_close, null);
+  return 0;
+}
+
+EXPORTED int dlclose(void* handle) noexcept {
+  findLibc();
+  const int result = libc.dlclose(handle);
+  const int error = errno;
+  bindNewModules();
+  setErrno(error);
+  return result;
+}
+
+// Called from hooks.S.
+extern "C" [[gnu::used]] void traceback_before_linker() {
+  const int error = errno;
+  findLibc();
+  bindNewModules();
+  if (process.recording && !signalsWatched()) watchSignals();
+  setErrno(error);
+}
+
+extern "C" [[gnu::used]] void traceback_before_prctl(int option) {
+  constexpr int kSetSeccomp = 22;
+  findLibc();
+  if (option == kSetSeccomp) enterSandbox();
+}
+
+extern "C" [[gnu::used]] void traceback_before_syscall(long number) {
+  findLibc();
+  if (number == __NR_seccomp) enterSandbox();
+}
+
+extern "C" [[gnu::used]] void traceback_before_jump() {
+  findLibc();
+  expectJump();
+}

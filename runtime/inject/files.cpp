@@ -1,0 +1,98 @@
+#include "runtime/inject/files.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "runtime/inject/system.h"
+
+namespace traceback::inject {
+
+namespace {
+
+// What getdents64 fills in.
+struct DirectoryEntry {
+  std::uint64_t inode;
+  std::int64_t next;
+  std::uint16_t size;
+  std::uint8_t type;
+  char name[1];  // and on, zero-terminated
+};
+
+}  // namespace
+
+bool isFolder(const char* path) {
+  struct stat status{};
+  return !failed(systemCall(__NR_stat, asLong(path), asLong(&status))) && S_ISDIR(status.st_mode);
+}
+
+int openFolder(const char* path) {
+  const long folder = systemCall(__NR_open, asLong(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  return failed(folder) ? -1 : static_cast<int>(folder);
+}
+
+void emptyFolder(int folder) {
+  alignas(8) char buffer[2048];
+  for (;;) {
+    // From the front each time, for the entries go away under the reading.
+    systemCall(__NR_lseek, folder, 0, 0 /* SEEK_SET */);
+    const long size = systemCall(__NR_getdents64, folder, asLong(buffer), sizeof buffer);
+    if (failed(size) || size == 0) return;
+    bool removed = false;
+    for (long at = 0; at < size;) {
+      const auto* entry = reinterpret_cast<const DirectoryEntry*>(buffer + at);
+      if (strcmp(entry->name, ".") != 0 && strcmp(entry->name, "..") != 0)
+        removed |= !failed(systemCall(__NR_unlinkat, folder, asLong(entry->name), 0));
+      at += entry->size;
+    }
+    if (!removed) return;
+  }
+}
+
+std::size_t readFile(const char* path, char* to, std::size_t size) {
+  const long file = systemCall(__NR_open, asLong(path), O_RDONLY | O_CLOEXEC);
+  std::size_t used = 0;
+  while (!failed(file) && used + 1 < size) {
+    const long got = systemCall(__NR_read, file, asLong(to + used), static_cast<long>(size - 1 - used));
+    if (failed(got) || got == 0) break;
+    used += static_cast<std::size_t>(got);
+  }
+  if (!failed(file)) systemCall(__NR_close, file);
+  to[used] = 0;
+  return used;
+}
+
+bool copyMapping(int file, std::uint64_t from, std::uint64_t size) {
+  for (std::uint64_t done = 0; done < size;) {
+    const long wrote = systemCall(__NR_pwrite64, file, static_cast<long>(from + done),
+                                  static_cast<long>(size - done), static_cast<long>(done));
+    if (failed(wrote) || wrote == 0) return false;
+    done += static_cast<std::uint64_t>(wrote);
+  }
+  return true;
+}
+
+bool mayMakeFile(std::uint64_t size) {
+  rlimit limit{};
+  if (failed(systemCall(__NR_prlimit64, 0, RLIMIT_FSIZE, 0, asLong(&limit)))) return false;
+  return limit.rlim_cur >= size;
+}
+
+std::uint64_t processStart() {
+  char text[1024];
+  std::size_t size = readFile("/proc/self/stat", text, sizeof text);
+  // The second field is the program's name in parentheses and may hold anything: count from its end.
+  while (size != 0 && text[size] != ')') --size;
+  if (size == 0) return 0;
+  const char* at = text + size + 1;
+  for (int field = 2; field < 22; ++field) {
+    while (*at == ' ') ++at;
+    if (field < 21)
+      while (*at != ' ' && *at != 0) ++at;
+  }
+  std::uint64_t start = 0;
+  for (; *at >= '0' && *at <= '9'; ++at) start = start * 10 + static_cast<std::uint64_t>(*at - '0');
+  return start;
+}
+
+}  // namespace traceback::inject

@@ -1,0 +1,80 @@
+#include "runtime/inject/handlers.h"
+
+#include <ucontext.h>
+
+#include "runtime/inject/actions.h"
+#include "runtime/inject/alternate_stack.h"
+#include "runtime/inject/levels.h"
+#include "runtime/inject/modules.h"
+#include "runtime/inject/process.h"
+#include "runtime/inject/rings.h"
+
+namespace traceback::inject {
+
+namespace {
+
+// While it lives the program's handler sees original addresses. What it changes stays changed.
+class OriginalAddresses {
+ public:
+  OriginalAddresses(int signal, siginfo_t& info, ucontext_t& context) : m_context(context) {
+    greg_t& pc = context.uc_mcontext.gregs[REG_RIP];
+    m_copy = static_cast<std::uint64_t>(pc);
+    m_shown = originalAddress(m_copy);
+    pc = static_cast<greg_t>(m_shown);
+    // These say where the instruction is.
+    if ((signal == SIGILL || signal == SIGFPE || signal == SIGTRAP) && info.si_code > 0)
+      info.si_addr = reinterpret_cast<void*>(originalAddress(reinterpret_cast<std::uint64_t>(info.si_addr)));
+    m_stackHidden = hideAlternateStack(thread(), context, m_stack);
+  }
+  ~OriginalAddresses() {
+    greg_t& pc = m_context.uc_mcontext.gregs[REG_RIP];
+    if (static_cast<std::uint64_t>(pc) == m_shown) pc = static_cast<greg_t>(m_copy);
+    if (m_stackHidden) showAlternateStack(m_context, m_stack);
+  }
+  OriginalAddresses(const OriginalAddresses&) = delete;
+  OriginalAddresses& operator=(const OriginalAddresses&) = delete;
+
+ private:
+  ucontext_t& m_context;
+  std::uint64_t m_copy, m_shown;
+  stack_t m_stack;
+  bool m_stackHidden;
+};
+
+// What the kernel would have blocked while the program's handler runs.
+std::uint64_t maskOf(const Action& action, int signal, const ucontext_t& context) {
+  std::uint64_t interrupted;
+  memcpy(&interrupted, &context.uc_sigmask, sizeof interrupted);
+  const std::uint64_t itself = (action.flags & SA_NODEFER) != 0 ? 0 : std::uint64_t{1} << (signal - 1);
+  return interrupted | action.mask | itself;
+}
+
+void setMask(const std::uint64_t& mask) {
+  systemCall(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, asLong(&mask), 0, 8);
+}
+
+}  // namespace
+
+// Comes with all signals blocked (actions.cpp), and lets them in only around the program's handler: a signal
+// that interrupted what is done here before the level is taken, or after it is given back, would write down
+// that it interrupted the runtime, and nobody could tell where in its path the program then was.
+void runHandler(int signal, siginfo_t* info, void* data) {
+  auto& context = *static_cast<ucontext_t*>(data);
+  if (inForkedChild()) childStarted();
+  if (signal == SIGSEGV && info->si_code > 0 &&
+      coverGhost(thread(), reinterpret_cast<std::uint64_t>(info->si_addr)))
+    return;
+  const Action action = actionAtArrival(signal);
+  if (action.handler <= 1) return;  // never handled: cannot happen
+  Interrupted interrupted;
+  beginSignal(interrupted, signal, *info, context, format::kSignalHandled);
+  {
+    const OriginalAddresses shown(signal, *info, context);
+    setMask(maskOf(action, signal, context));
+    reinterpret_cast<void (*)(int, siginfo_t*, void*)>(action.handler)(signal, info, data);
+    setMask(kAllSignals);
+  }
+  endSignal(interrupted, context);
+}
+
+}  // namespace traceback::inject

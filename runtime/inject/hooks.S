@@ -1,0 +1,73 @@
+// Functions of libc that look at who called them, or do not return: ours run a little before them and
+// then jump to them, with the caller's return address and registers as they were.
+
+  // With `value`, only for calls with that as first argument, for these are many.
+  .macro hooked name, before, value=none
+  .globl \name
+  .type \name, @function
+\name:
+  .cfi_startproc
+  endbr64
+  .ifnc \value,none
+  cmpl $\value, %edi
+  je 1f
+  cmpq $0, traceback_real_\name(%rip)
+  je 1f
+  jmp *traceback_real_\name(%rip)
+1:
+  .endif
+  pushq %rdi
+  .cfi_adjust_cfa_offset 8
+  pushq %rsi
+  .cfi_adjust_cfa_offset 8
+  pushq %rdx
+  .cfi_adjust_cfa_offset 8
+  pushq %rcx
+  .cfi_adjust_cfa_offset 8
+  pushq %r8
+  .cfi_adjust_cfa_offset 8
+  pushq %r9
+  .cfi_adjust_cfa_offset 8
+  subq $8, %rsp
+  .cfi_adjust_cfa_offset 8
+  call \before
+  addq $8, %rsp
+  .cfi_adjust_cfa_offset -8
+  popq %r9
+  .cfi_adjust_cfa_offset -8
+  popq %r8
+  .cfi_adjust_cfa_offset -8
+  popq %rcx
+  .cfi_adjust_cfa_offset -8
+  popq %rdx
+  .cfi_adjust_cfa_offset -8
+  popq %rsi
+  .cfi_adjust_cfa_offset -8
+  popq %rdi
+  .cfi_adjust_cfa_offset -8
+  jmp *traceback_real_\name(%rip)
+  .cfi_endproc
+  .size \name, . - \name
+
+  .pushsection .bss
+  .globl traceback_real_\name
+  .hidden traceback_real_\name
+  .p2align 3
+traceback_real_\name:
+  .zero 8
+  .popsection
+  .endm
+
+  .text
+  hooked dlopen, traceback_before_linker
+  hooked dlmopen, traceback_before_linker
+  hooked dlsym, traceback_before_linker
+  hooked longjmp, traceback_before_jump
+  hooked _longjmp, traceback_before_jump
+  hooked siglongjmp, traceback_before_jump
+  hooked __longjmp_chk, traceback_before_jump
+
+  hooked prctl, traceback_before_prctl, 22 // PR_SET_SECCOMP
+  hooked syscall, traceback_before_syscall, 317 // SYS_seccomp
+
+  .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,70 @@
+#include "runtime/inject/libc.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+
+#include "runtime/inject/system.h"
+
+extern "C" {
+extern void* traceback_real_dlopen;
+extern void* traceback_real_dlmopen;
+extern void* traceback_real_dlsym;
+extern void* traceback_real_longjmp;
+extern void* traceback_real__longjmp;
+extern void* traceback_real_siglongjmp;
+extern void* traceback_real___longjmp_chk;
+extern void* traceback_real_prctl;
+extern void* traceback_real_syscall;
+}
+
+namespace traceback::inject {
+
+constinit Libc libc{};
+
+namespace {
+
+constinit bool found = false;
+
+// By dlvsym, for dlsym is ours. Versions as x86-64 has them: the second of a pair is from before 2.34.
+void* lookUp(const char* name, const char* version, const char* older = nullptr) {
+  void* address = dlvsym(RTLD_NEXT, name, version);
+  if (address == nullptr && older != nullptr) address = dlvsym(RTLD_NEXT, name, older);
+  return address;
+}
+
+template <typename Function>
+void lookUpInto(Function*& to, const char* name, const char* version, const char* older = nullptr) {
+  to = reinterpret_cast<Function*>(lookUp(name, version, older));
+}
+
+}  // namespace
+
+void setErrno(int error) { errno = error; }
+
+void findLibc() {
+  if (__atomic_load_n(&found, __ATOMIC_ACQUIRE)) return;
+  const int before = errno;
+  lookUpInto(libc.sigaction, "sigaction", "GLIBC_2.2.5");
+  lookUpInto(libc.dlclose, "dlclose", "GLIBC_2.34", "GLIBC_2.2.5");
+  lookUpInto(libc.underscoreFork, "_Fork", "GLIBC_2.34");
+  lookUpInto(libc.fork, "fork", "GLIBC_2.2.5");
+  lookUpInto(libc.execve, "execve", "GLIBC_2.2.5");
+  lookUpInto(libc.execv, "execv", "GLIBC_2.2.5");
+  lookUpInto(libc.execvp, "execvp", "GLIBC_2.2.5");
+  lookUpInto(libc.execvpe, "execvpe", "GLIBC_2.11");
+  lookUpInto(libc.fexecve, "fexecve", "GLIBC_2.2.5");
+  lookUpInto(libc.execveat, "execveat", "GLIBC_2.34");
+  traceback_real_prctl = lookUp("prctl", "GLIBC_2.2.5");
+  traceback_real_syscall = lookUp("syscall", "GLIBC_2.2.5");
+  traceback_real_dlopen = lookUp("dlopen", "GLIBC_2.34", "GLIBC_2.2.5");
+  traceback_real_dlmopen = lookUp("dlmopen", "GLIBC_2.34", "GLIBC_2.3.4");
+  traceback_real_dlsym = lookUp("dlsym", "GLIBC_2.34", "GLIBC_2.2.5");
+  traceback_real_longjmp = lookUp("longjmp", "GLIBC_2.2.5");
+  traceback_real__longjmp = lookUp("_longjmp", "GLIBC_2.2.5");
+  traceback_real_siglongjmp = lookUp("siglongjmp", "GLIBC_2.2.5");
+  traceback_real___longjmp_chk = lookUp("__longjmp_chk", "GLIBC_2.11");
+  errno = before;
+  __atomic_store_n(&found, true, __ATOMIC_RELEASE);
+}
+
+}  // namespace traceback::inject

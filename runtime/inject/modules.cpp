@@ -1,0 +1,314 @@
+#include "runtime/inject/modules.h"
+
+#include <link.h>
+#include <sys/mman.h>
+
+#include "runtime/format/module.h"
+#include "runtime/format/record.h"
+#include "runtime/inject/process.h"
+#include "runtime/inject/thread.h"
+
+extern "C" const std::uint64_t traceback_wrap_entries[16];
+
+namespace traceback::inject {
+
+namespace {
+
+using format::BindState;
+using format::ModuleHeader;
+using format::ProcessModule;
+
+// What handlers need to know of a bound module; read without a lock.
+struct BoundModule {
+  const ModuleHeader* header;  // null once it is unloaded
+  std::uint64_t bias;
+  std::uint64_t copyStart, copyEnd;  // run-time addresses
+  unsigned index;                    // in the process file's table
+};
+constinit BoundModule bound[format::kMaxModules];
+constinit unsigned boundCount = 0;
+
+// Headers that were looked at, whether or not they could be bound: one is not looked at twice.
+struct Seen {
+  const ModuleHeader* header;
+  unsigned index;
+  bool present;
+};
+constinit Seen seen[format::kMaxModules];
+constinit unsigned seenCount = 0;
+
+constinit SpinLock lock;
+constinit unsigned long long lastAdds = 0, lastSubs = 0;
+
+struct Segment {
+  std::uint64_t start, end;
+};
+
+// The loaded segment that holds all of [address, address + size), with at least these permissions.
+bool findSegment(const dl_phdr_info& info, std::uint64_t address, std::uint64_t size, unsigned flags,
+                 Segment& found) {
+  for (unsigned i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & flags) != flags) continue;
+    const std::uint64_t start = info.dlpi_addr + segment.p_vaddr;
+    if (address < start || size > segment.p_memsz || address - start > segment.p_memsz - size) continue;
+    found = {start, start + segment.p_memsz};
+    return true;
+  }
+  return false;
+}
+
+const ModuleHeader* findHeader(const dl_phdr_info& info, Segment& where) {
+  for (unsigned i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & (PF_R | PF_X)) != (PF_R | PF_X) ||
+        segment.p_filesz < sizeof(ModuleHeader) || segment.p_vaddr % 4096 != 0)
+      continue;
+    const auto* header = reinterpret_cast<const ModuleHeader*>(info.dlpi_addr + segment.p_vaddr);
+    if (header->magic != format::kModuleMagic) continue;
+    where = {info.dlpi_addr + segment.p_vaddr, info.dlpi_addr + segment.p_vaddr + segment.p_memsz};
+    return header;
+  }
+  return nullptr;
+}
+
+bool tableFits(std::uint64_t offset, std::uint64_t count, std::uint64_t each, std::uint64_t total) {
+  return count <= total / each && offset <= total && total - offset >= count * each && offset % 4 == 0;
+}
+
+// Everything that is used below lies where it should.
+bool isSound(const dl_phdr_info& info, const ModuleHeader& header, const Segment& where) {
+  const std::uint64_t size = where.end - where.start;
+  Segment slots;
+  return header.headerSize >= sizeof header && header.address + info.dlpi_addr == where.start &&
+         findSegment(info, info.dlpi_addr + header.moduleSlots, sizeof(format::ModuleSlots), PF_R | PF_W,
+                     slots) &&
+         tableFits(header.addressOffset, header.addressCount, sizeof(format::AddressEntry), size) &&
+         tableFits(header.fixupOffset, header.fixupCount, sizeof(std::uint32_t), size) &&
+         header.copyStart <= header.copyEnd && header.copyStart >= header.address &&
+         header.copyEnd - header.address <= size && header.codeBase >= format::kFirstCode &&
+         header.codeSpan <= format::kEndCode - format::kFirstCode &&
+         header.codeBase <= format::kEndCode - header.codeSpan;
+}
+
+bool overlaps(std::uint64_t base, std::uint64_t span, const ProcessModule& other) {
+  return base < std::uint64_t{other.codeBase} + other.codeSpan && other.codeBase < base + span;
+}
+
+// Codes of unloaded modules stay taken, for rings still hold them.
+bool codesAreFree(std::uint64_t base, std::uint64_t span) {
+  for (unsigned i = 0; i < moduleCount(); ++i) {
+    const ProcessModule& other = moduleTable()[i];
+    if (other.bindState == static_cast<std::uint32_t>(BindState::Bound) && overlaps(base, span, other))
+      return false;
+  }
+  return base >= format::kFirstCode && base + span <= format::kEndCode;
+}
+
+// A free run of codes at a distance that keeps every DAG aligned; 0 if there is none.
+std::uint64_t findCodes(std::uint64_t base, std::uint64_t span) {
+  constexpr std::uint64_t kAlignment = std::uint64_t{1} << format::kMaxPathBits;
+  const std::uint64_t remainder = base % kAlignment;
+  for (unsigned i = 0; i <= moduleCount(); ++i) {
+    std::uint64_t candidate = format::kFirstCode;
+    if (i < moduleCount()) candidate = std::uint64_t{moduleTable()[i].codeBase} + moduleTable()[i].codeSpan;
+    candidate = (candidate + kAlignment - 1) / kAlignment * kAlignment + remainder;
+    if (codesAreFree(candidate, span)) return candidate;
+  }
+  return 0;
+}
+
+// Moves the head probes' records to other codes. None of them can run yet.
+bool rebase(const ModuleHeader& header, const Segment& where, std::uint32_t distance) {
+  const std::uint64_t start = where.start & ~std::uint64_t{4095};
+  const std::uint64_t size = ((where.end + 4095) & ~std::uint64_t{4095}) - start;
+  const auto* fixups = reinterpret_cast<const std::uint32_t*>(where.start + header.fixupOffset);
+  const std::uint64_t total = where.end - where.start;
+  for (std::uint32_t i = 0; i < header.fixupCount; ++i)
+    if (fixups[i] > total - sizeof(Word)) return false;
+  if (failed(systemCall(__NR_mprotect, static_cast<long>(start), static_cast<long>(size),
+                        PROT_READ | PROT_WRITE)))
+    return false;
+  for (std::uint32_t i = 0; i < header.fixupCount; ++i) {
+    Word word;
+    auto* at = reinterpret_cast<void*>(where.start + fixups[i]);
+    memcpy(&word, at, sizeof word);
+    word += distance;
+    memcpy(at, &word, sizeof word);
+  }
+  if (!failed(systemCall(__NR_mprotect, static_cast<long>(start), static_cast<long>(size),
+                         PROT_READ | PROT_EXEC)))
+    return true;
+  // It must be executable whatever happens; as it was before is the next best.
+  systemCall(__NR_mprotect, static_cast<long>(start), static_cast<long>(size),
+             PROT_READ | PROT_WRITE | PROT_EXEC);
+  return true;
+}
+
+void setPath(const dl_phdr_info& info, ProcessModule& module) {
+  auto* to = reinterpret_cast<char*>(module.path);
+  constexpr std::size_t kSize = sizeof module.path;
+  const char* name = info.dlpi_name == nullptr ? "" : info.dlpi_name;
+  if (*name == 0) {  // the program itself
+    const long size = systemCall(__NR_readlink, asLong("/proc/self/exe"), asLong(to), kSize - 1);
+    to[failed(size) ? 0 : size] = 0;
+    return;
+  }
+  std::size_t used = 0;
+  if (*name != '/') {
+    const long size = systemCall(__NR_getcwd, asLong(to), kSize - 2);
+    if (!failed(size) && size > 0) {
+      used = static_cast<std::size_t>(size) - 1;
+      to[used++] = '/';
+    }
+  }
+  if (strlen(name) >= kSize - used) {
+    to[0] = 0;
+    return;
+  }
+  memcpy(to + used, name, strlen(name) + 1);
+}
+
+void fillBounds(const dl_phdr_info& info, ProcessModule& module) {
+  module.loadBias = info.dlpi_addr;
+  module.start = ~std::uint64_t{0};
+  for (unsigned i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD) continue;
+    const std::uint64_t start = info.dlpi_addr + segment.p_vaddr;
+    if (start < module.start) module.start = start;
+    if (start + segment.p_memsz > module.end) module.end = start + segment.p_memsz;
+  }
+}
+
+BindState chooseCodes(const ModuleHeader& header, const Segment& where, ProcessModule& module) {
+  if (codesAreFree(header.codeBase, header.codeSpan)) return BindState::Bound;
+  const std::uint64_t base = findCodes(header.codeBase, header.codeSpan);
+  if (base == 0 || !rebase(header, where, static_cast<std::uint32_t>(base - header.codeBase)))
+    return BindState::CodesTaken;
+  module.codeBase = static_cast<std::uint32_t>(base);
+  return BindState::Bound;
+}
+
+void openForProbes(const dl_phdr_info& info, const ModuleHeader& header, unsigned index) {
+  bound[boundCount] = {&header, info.dlpi_addr, info.dlpi_addr + header.copyStart,
+                       info.dlpi_addr + header.copyEnd, index};
+  __atomic_store_n(&boundCount, boundCount + 1, __ATOMIC_RELEASE);
+  auto* slots = reinterpret_cast<format::ModuleSlots*>(info.dlpi_addr + header.moduleSlots);
+  memcpy(slots->wrap, traceback_wrap_entries, sizeof slots->wrap);
+  __atomic_store_n(&slots->bound, std::uint64_t{1}, __ATOMIC_RELEASE);
+}
+
+void consider(const dl_phdr_info& info) {
+  Segment where;
+  const ModuleHeader* header = findHeader(info, where);
+  if (header == nullptr) return;
+  for (unsigned i = 0; i < seenCount; ++i) {
+    if (seen[i].header != header) continue;
+    seen[i].present = true;
+    return;
+  }
+  static constinit ProcessModule module;  // large; guarded by the lock
+  memset(&module, 0, sizeof module);
+  fillBounds(info, module);
+  setPath(info, module);
+  memcpy(module.mapId, header->mapId, sizeof module.mapId);
+  module.codeBase = header->codeBase;
+  module.codeSpan = header->codeSpan;
+  BindState state = BindState::VersionMismatch;
+  if (header->version == format::kModuleVersion && isSound(info, *header, where))
+    state = !threadSlotInPlace() ? BindState::NoThreadSlot
+            : seenCount == format::kMaxModules || moduleCount() == format::kMaxModules
+                ? BindState::TableFull
+                : chooseCodes(*header, where, module);
+  module.bindState = static_cast<std::uint32_t>(state);
+  const unsigned index = moduleCount();
+  if (!appendModule(module) || seenCount == format::kMaxModules) return;
+  seen[seenCount++] = {header, index, true};
+  if (state != BindState::Bound) return;
+  process.recording = true;
+  openForProbes(info, *header, index);
+}
+
+int considerObject(dl_phdr_info* info, std::size_t, void*) {
+  consider(*info);
+  return 0;
+}
+
+int readCounters(dl_phdr_info* info, std::size_t, void* counters) {
+  auto* values = static_cast<unsigned long long*>(counters);
+  values[0] = info->dlpi_adds;
+  values[1] = info->dlpi_subs;
+  return 1;
+}
+
+void forgetUnloaded() {
+  for (unsigned i = 0; i < seenCount;) {
+    if (seen[i].present) {
+      ++i;
+      continue;
+    }
+    for (unsigned k = 0; k < boundCount; ++k)
+      if (bound[k].header == seen[i].header) {
+        bound[k].copyStart = bound[k].copyEnd = 0;
+        bound[k].header = nullptr;
+      }
+    markUnloaded(seen[i].index);
+    seen[i] = seen[--seenCount];
+  }
+}
+
+const BoundModule* moduleOf(std::uint64_t address) {
+  const unsigned count = __atomic_load_n(&boundCount, __ATOMIC_ACQUIRE);
+  for (unsigned i = 0; i < count; ++i)
+    if (address >= bound[i].copyStart && address < bound[i].copyEnd) return &bound[i];
+  return nullptr;
+}
+
+}  // namespace
+
+void bindNewModules() {
+  if (process.environment.off || process.sandboxed) return;
+  unsigned long long counters[2] = {0, 0};
+  dl_iterate_phdr(readCounters, counters);
+  if (counters[0] == lastAdds && counters[1] == lastSubs) return;
+  // Never waits: a thread that walks the objects may hold the linker's lock while it asks for this one.
+  SignalsBlocked blocked;
+  if (!lock.tryLock()) return;
+  lastAdds = counters[0];
+  lastSubs = counters[1];
+  for (unsigned i = 0; i < seenCount; ++i) seen[i].present = false;
+  dl_iterate_phdr(considerObject, nullptr);
+  forgetUnloaded();
+  lock.unlock();
+}
+
+void forgetModuleLock() { lock = SpinLock(); }
+
+bool anyModuleBound() { return __atomic_load_n(&boundCount, __ATOMIC_ACQUIRE) != 0; }
+
+bool isInCopy(std::uint64_t address) { return moduleOf(address) != nullptr; }
+
+std::uint64_t originalAddress(std::uint64_t address) {
+  const BoundModule* module = moduleOf(address);
+  if (module == nullptr || module->header == nullptr) return address;
+  const ModuleHeader& header = *module->header;
+  const auto* entries = reinterpret_cast<const format::AddressEntry*>(
+      reinterpret_cast<std::uint64_t>(&header) + header.addressOffset);
+  const std::uint64_t linked = address - module->bias;
+  std::uint32_t low = 0, high = header.addressCount;  // the last entry whose `copy` is not above
+  while (low < high) {
+    const std::uint32_t middle = low + (high - low) / 2;
+    if (entries[middle].copy <= linked)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == 0) return address;
+  const format::AddressEntry entry = entries[low - 1];
+  const std::uint64_t original = entry.original & ~format::kAddressFixed;
+  const std::uint64_t distance = (entry.original & format::kAddressFixed) != 0 ? 0 : linked - entry.copy;
+  return module->bias + original + distance;
+}
+
+}  // namespace traceback::inject

@@ -1,0 +1,23 @@
+// Instrumented modules: finding them among the loaded objects, binding them, and their addresses.
+#pragma once
+
+#include <cstdint>
+
+namespace traceback::inject {
+
+// Looks for modules that were loaded since the last look and binds them, and for those that went away.
+// Calls libc (dl_iterate_phdr), so only from places where the program called the dynamic linker itself.
+// Does nothing if another thread is at it.
+void bindNewModules();
+
+// In a forked child: whoever held the lock is not here.
+void forgetModuleLock();
+
+// Whether some module is bound.
+bool anyModuleBound();
+
+// The original address for one in a copy; the address itself for any other.
+std::uint64_t originalAddress(std::uint64_t address);
+bool isInCopy(std::uint64_t address);
+
+}  // namespace traceback::inject

@@ -1,0 +1,73 @@
+// The traced process as the runtime knows it, and the process file (runtime/format/process.h).
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/format/process.h"
+#include "runtime/inject/system.h"
+
+namespace traceback::inject {
+
+struct Environment {
+  bool off = false;            // TRACEBACK=off, or a set-user-id program
+  std::uint64_t bufferSize = 0;
+  Path snapFolder;
+  Path collector;              // the `traceback` program
+  Path program;                // as the user named it
+  Path runtimeFolder;          // XDG_RUNTIME_DIR
+  Path home, stateHome;        // handed on to the collector
+};
+
+struct Process {
+  Environment environment;
+  bool recording = false;      // some module is bound: signals are watched, rings are made
+  // The program filters its system calls: one of ours might end it. From then on the runtime makes none
+  // but where it would go wrong without; no ring is made, no collector started.
+  bool sandboxed = false;
+  std::uint32_t pid = 0;
+  std::uint64_t start = 0;     // field 22 of /proc/PID/stat
+  std::uint64_t generation = 0;  // grows in each forked child
+  Path folder;                 // of this process, in the ring folder; empty until a thread needs it
+  bool folderFailed = false;
+  format::ProcessHeader* file = nullptr;
+  SpinLock lock;               // of the folder and of the table of rings
+};
+extern Process process;
+
+// True in a child that was forked, however that was done, until childStarted() has run there. A page that
+// the kernel wipes on fork tells; a vfork child shares it, and is rightly taken for the parent.
+bool inForkedChild();
+// Puts the calling thread, the only one of a new process, on probation, and forgets the parent's files.
+void childStarted();
+// Makes the page that tells. False if the kernel cannot.
+bool makeForkGuard();
+
+// Whether this is the process whose memory we are in: not a vfork child.
+bool inOwnProcess();
+
+// Makes the folder and the process file if that was not done. Call with the lock held.
+bool openProcessFile();
+// Copies a module's entry to the process file, if there is one yet.
+void publishModule(unsigned index);
+// What the file would say; the first moduleCount() entries hold.
+format::ProcessModule* moduleTable();
+unsigned moduleCount();
+bool appendModule(const format::ProcessModule& module);
+void markUnloaded(unsigned index);
+
+// The end of the process: says so in the file and removes the folder. The mappings stay usable.
+void removeProcessFolder();
+
+// Takes the folder away while the files' contents stay mapped, and makes it again, the process file in it
+// being a copy of what is mapped. Call with the lock held.
+void withdrawProcessFolder();
+bool restoreProcessFolder();
+
+// Opens an existing folder of ours, or -1.
+int openProcessFolder();
+
+std::uint64_t realtimeNow();
+std::uint32_t rawPid();
+std::uint32_t rawTid();
+
+}  // namespace traceback::inject

@@ -1,0 +1,46 @@
+// The process's rings (runtime/format/ring.h): a thread gets one at its first traced code.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/inject/segment.h"
+#include "runtime/inject/thread.h"
+
+namespace traceback::inject {
+
+struct Ring {
+  format::RingHeader* header;
+  std::uint64_t size;
+  std::uint32_t number;  // as in the file's name; counts the process's rings
+  std::uint32_t tid;
+  enum class Use : std::uint32_t { Free, Live, Ended } use;
+};
+
+inline constexpr unsigned kMaxRings = 256;       // that run at one time
+inline constexpr unsigned kMaxEndedRings = 64;   // of threads that ended: the oldest go first
+
+// Gives a thread on probation its ring and points its slot at it. If that fails, at its discard segment.
+void attach(Thread& thread);
+
+// The thread's destructors run: writes its end and lets it discard from now on.
+void threadEnds();
+// Arranges for threadEnds() to be called in every thread that has a ring. Called once, at the start.
+bool watchThreadEnds();
+
+// The segment of a handler level; the discard segment for levels that have none.
+SegmentHeader* segmentOf(Thread& thread, unsigned level);
+
+// In a forked child: the parent's rings are not ours.
+void forgetRings();
+
+// Before another program is executed: takes the files away, if only this thread has a ring and none has
+// ended. For a shell's children are many, and what they recorded would stay in memory. True if it did.
+bool withdrawFiles();
+// It was not executed: puts the files back as they were.
+void restoreFiles();
+
+// Puts private memory full of sentinels where the parent's ring was, if `address` lies there: a child that
+// was forked in the middle of a probe goes on. False if this is not that.
+bool coverGhost(Thread& thread, std::uint64_t address);
+
+}  // namespace traceback::inject

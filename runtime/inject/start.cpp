@@ -1,0 +1,53 @@
+// Where the library begins and ends.
+#include <errno.h>
+
+#include "runtime/inject/actions.h"
+#include "runtime/inject/collector.h"
+#include "runtime/inject/environment.h"
+#include "runtime/inject/files.h"
+#include "runtime/inject/libc.h"
+#include "runtime/inject/modules.h"
+#include "runtime/inject/process.h"
+#include "runtime/inject/rings.h"
+
+extern "C" {
+int __cxa_atexit(void (*)(void*), void*, void*) noexcept;
+int __cxa_at_quick_exit(void (*)(void*), void*) noexcept;
+int __register_atfork(void (*)(), void (*)(), void (*)(), void*) noexcept;
+}
+
+namespace traceback::inject {
+
+namespace {
+
+void processEnds(void*) { removeProcessFolder(); }
+
+void forked() { childStarted(); }
+
+// Runs before the constructors of every other object, libc's included (DF_1_INITFIRST), hence before any
+// thread but the first. What it registers for the end is therefore called last.
+[[gnu::constructor]] void start(int, char**, char** environment) {
+  takeEnvironment(environment, process.environment);
+  findLibc();
+  if (process.environment.off) return;
+  const int error = errno;
+  process.pid = rawPid();
+  process.start = processStart();
+  // Each of these is needed for records that can be trusted. Without one, nothing is bound.
+  const bool ready = process.start != 0 && makeForkGuard() && watchThreadEnds() &&
+                     __register_atfork(nullptr, nullptr, forked, nullptr) == 0;
+  if (ready) {
+    rememberStandardError();
+    __cxa_atexit(processEnds, nullptr, nullptr);
+    __cxa_at_quick_exit(processEnds, nullptr);
+    bindNewModules();
+    if (process.recording) watchSignals();
+  } else {
+    process.environment.off = true;
+  }
+  errno = error;
+}
+
+}  // namespace
+
+}  // namespace traceback::inject

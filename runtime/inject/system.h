@@ -1,0 +1,135 @@
+// The kernel, without libc: raw system calls, and the few memory functions a compiler expects.
+//
+// Code in this folder runs inside other people's programs, in signal handlers and between their
+// instructions: no errno, no locks, no allocator, no libc calls except where a file says so.
+#pragma once
+
+#include <asm/unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace traceback::inject {
+
+inline long systemCall(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
+  long result;
+  register long r10 __asm__("r10") = d;
+  register long r8 __asm__("r8") = e;
+  register long r9 __asm__("r9") = f;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
+  return result;
+}
+
+// A system call's result is an error number if it is in the last page of the address space.
+inline bool failed(long result) { return result < 0 && result > -4096; }
+
+template <typename T>
+long asLong(T* pointer) {
+  return reinterpret_cast<long>(pointer);
+}
+
+inline std::uint64_t timeStamp() {
+  std::uint32_t low, high;
+  __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+  return (std::uint64_t{high} << 32) | low;
+}
+
+// Keeps the compiler from moving memory accesses over it: what a signal handler on this thread sees.
+inline void compilerBarrier() { __asm__ volatile("" ::: "memory"); }
+
+inline constexpr std::uint64_t kAllSignals = ~std::uint64_t{0};
+
+// Blocks every signal for as long as it lives.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    systemCall(__NR_rt_sigprocmask, 0 /* SIG_BLOCK */, asLong(&kAllSignals), asLong(&m_before), 8);
+  }
+  ~SignalsBlocked() { systemCall(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, asLong(&m_before), 0, 8); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  std::uint64_t before() const { return m_before; }
+
+ private:
+  std::uint64_t m_before = 0;
+};
+
+// Between threads of one process. Hold it only with signals blocked, so that no handler waits for the
+// code that it interrupted; forget it in a forked child.
+class SpinLock {
+ public:
+  bool tryLock() { return __atomic_exchange_n(&m_taken, 1u, __ATOMIC_ACQUIRE) == 0; }
+  void lock() {
+    while (!tryLock()) systemCall(__NR_sched_yield);
+  }
+  void unlock() { __atomic_store_n(&m_taken, 0u, __ATOMIC_RELEASE); }
+
+ private:
+  unsigned m_taken = 0;
+};
+
+class Locked {
+ public:
+  explicit Locked(SpinLock& lock) : m_lock(lock) { m_lock.lock(); }
+  ~Locked() { m_lock.unlock(); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  SignalsBlocked m_blocked;
+  SpinLock& m_lock;
+};
+
+// A text of bounded length that is put together piece by piece; once it overflows it stays bad.
+template <std::size_t N>
+class Text {
+ public:
+  Text& add(const char* text) {
+    while (*text != 0) addByte(*text++);
+    return *this;
+  }
+  Text& add(std::uint64_t number) {
+    char digits[20];
+    unsigned count = 0;
+    do digits[count++] = static_cast<char>('0' + number % 10);
+    while ((number /= 10) != 0);
+    while (count != 0) addByte(digits[--count]);
+    return *this;
+  }
+  void clear() { m_size = 0, m_good = true, m_bytes[0] = 0; }
+  bool good() const { return m_good; }
+  bool empty() const { return m_size == 0; }
+  std::size_t size() const { return m_size; }
+  const char* c_str() const { return m_bytes; }
+
+ private:
+  void addByte(char byte) {
+    if (m_size + 1 >= N) {
+      m_good = false;
+      return;
+    }
+    m_bytes[m_size++] = byte;
+    m_bytes[m_size] = 0;
+  }
+  char m_bytes[N] = {};
+  std::size_t m_size = 0;
+  bool m_good = true;
+};
+
+using Path = Text<1024>;
+
+}  // namespace traceback::inject
+
+// The compiler calls these by itself; ours are hidden, so no program's replacement is ever reached.
+extern "C" {
+void* memcpy(void* to, const void* from, std::size_t size);
+void* memmove(void* to, const void* from, std::size_t size);
+void* memset(void* to, int value, std::size_t size);
+int memcmp(const void* a, const void* b, std::size_t size);
+std::size_t strlen(const char* text);
+int strcmp(const char* a, const char* b);
+int strncmp(const char* a, const char* b, std::size_t size);
+}

@@ -1,0 +1,83 @@
+// What the runtime knows about a thread, all of it in the thread's own static thread-local storage.
+//
+//   tp - B - 4096 - sizeof(Thread)   Thread
+//   tp - B - 4096                    slots: 512 words, each the address of the probation segment
+//   tp - B                           B bytes of thread-local storage loaded before ours (the program's)
+//
+// The word at tp + kThreadSlot is one of the slots for every B up to kThreadBlockSize less the words used.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/format/record.h"
+#include "runtime/format/ring.h"
+
+namespace traceback::inject {
+
+using format::SegmentHeader;
+using format::Word;
+
+enum class ThreadState : std::uint32_t {
+  Probation,  // no traced code yet
+  Traced,     // has a ring
+  Untraced,   // no ring could be made
+  Ended,      // its destructors run
+};
+
+// A signal handler of the program that is running, or was left by a jump.
+struct HandlerFrame {
+  std::uint64_t stackPointer;  // address of the signal's context, which the kernel put on the handler's stack
+  std::uint64_t alternateStart, alternateEnd;  // the alternate stack at that time; equal if none
+};
+
+inline constexpr unsigned kMaxLevel = 7;  // levels from kMaxSegments on have no segment: they discard
+inline constexpr unsigned kDiscardWords = 128;
+
+struct Ring;
+
+struct alignas(64) Thread {
+  SegmentHeader discard;
+  Word discardWords[kDiscardWords];
+  Ring* ring;
+  ThreadState state;
+  std::uint32_t level;  // of signal handlers; the number of the segment in use
+  std::uint64_t ghost;  // in a forked child: where the parent's ring was mapped, 0 if nowhere
+  std::uint64_t ghostSize;
+  HandlerFrame frames[kMaxLevel + 1];
+  std::uint64_t alternateStack;  // the one we made; 0 if none
+  bool alternateInUse;  // it is what the kernel has; the program believes that there is none
+  bool gapPending;  // signals went unrecorded since the last record
+  std::uint8_t endRounds;  // times that the key's destructor ran
+};
+
+Thread& thread();
+
+inline SegmentHeader* slot() {
+  SegmentHeader* value;
+  __asm__ volatile("movq %%fs:%c1, %0" : "=r"(value) : "i"(format::kThreadSlot) : "memory");
+  return value;
+}
+inline void setSlot(SegmentHeader* segment) {
+  __asm__ volatile("movq %0, %%fs:%c1" ::"r"(segment), "i"(format::kThreadSlot) : "memory");
+}
+
+// The probes' spill slots belong to the code that a signal interrupted.
+struct Spills {
+  std::uint64_t words[format::kSpillSlots];
+};
+void saveSpills(Spills& spills);
+void restoreSpills(const Spills& spills);
+
+// The segment of every thread that has not run traced code yet: nothing but sentinels, so that its first
+// head probe comes to the runtime. Threads race on its cursor, harmlessly: each wrap puts it back.
+inline constexpr unsigned kProbationWords = 4096;
+// (Defined in wrap.S: both must hold from the moment the library is mapped and relocated.)
+extern "C" SegmentHeader traceback_probation;
+extern "C" Word traceback_probation_words[kProbationWords];
+
+// Whether the fixed place lies among our slots in this process.
+bool threadSlotInPlace();
+
+void enterDiscard(Thread& t);
+
+}  // namespace traceback::inject

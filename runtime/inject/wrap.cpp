@@ -1,0 +1,24 @@
+// What the entries in wrap.S call: the thread's head probe found the sentinel.
+#include "runtime/inject/levels.h"
+#include "runtime/inject/process.h"
+#include "runtime/inject/rings.h"
+#include "runtime/inject/segment.h"
+#include "runtime/inject/thread.h"
+
+using namespace traceback::inject;
+
+extern "C" [[gnu::used]] Word* traceback_wrap(std::uint64_t stackPointer) {
+  if (inForkedChild()) childStarted();
+  Thread& t = thread();
+  if (traceback_probation.cursor != traceback_probation.base)
+    __atomic_store_n(&traceback_probation.cursor, traceback_probation.base, __ATOMIC_RELAXED);
+  if (slot() == &traceback_probation) attach(t);
+  if (t.state == ThreadState::Traced) {
+    if (slot() != &t.discard) forgetEarlySentinel(*slot());
+    leaveAbandonedLevels(t, stackPointer);
+  }
+  SegmentHeader* segment = slot();
+  if (segment != &t.discard) return claimWord(*segment);
+  enterDiscard(t);
+  return cursorOf(t.discard);
+}

@@ -1,0 +1,121 @@
+// The command line itself: help, versions, exit statuses, what it says when it is called wrongly.
+#include <QRegularExpression>
+#include <QTest>
+
+#include "tests/app/command_line.h"
+
+using namespace traceback::test;
+
+class CommandLineTest : public QObject {
+  Q_OBJECT
+
+  CommandLine m_line;
+
+ private slots:
+  void initTestCase() { QVERIFY(m_line.isReady()); }
+
+  void everyCommandExplainsItself_data() {
+    QTest::addColumn<QString>("command");
+    QTest::addColumn<QStringList>("mentions");
+    QTest::newRow("traceback") << QString() << QStringList{"instrument", "run",  "snap", "recover",
+                                                           "print",      "info", "view", "doctor"};
+    QTest::newRow("instrument") << "instrument"
+                                << QStringList{"FILE", "--output", "--output-dir", "--report", "--null"};
+    QTest::newRow("run") << "run" << QStringList{"-- PROG", "--snap-dir", "--buffer-size"};
+    QTest::newRow("snap") << "snap" << QStringList{"PID"};
+    QTest::newRow("recover") << "recover" << QStringList{"DIR"};
+    QTest::newRow("print") << "print" << QStringList{"SNAP",     "--thread", "--last",       "--tree",
+                                                     "--format", "json",     "--source-path"};
+    QTest::newRow("info") << "info" << QStringList{"FILE"};
+    QTest::newRow("view") << "view" << QStringList{"SNAP"};
+    QTest::newRow("doctor") << "doctor" << QStringList{"machine"};
+  }
+  void everyCommandExplainsItself() {
+    QFETCH(QString, command);
+    QFETCH(QStringList, mentions);
+    QStringList arguments{"--help"};
+    if (!command.isEmpty()) arguments.prepend(command);
+    const Ran ran = m_line.traceback(arguments);
+    QCOMPARE(ran.status, 0);
+    QCOMPARE(ran.err, QByteArray());
+    for (const QString& word : mentions) QVERIFY2(ran.out.contains(word.toUtf8()), qPrintable(word));
+  }
+
+  void everyOptionIsInTheManualAndCompleted() {
+    const QByteArray manual = readFile(QStringLiteral(RESOURCES "/man/traceback.1")).replace("\\-", "-");
+    const QByteArray completion = readFile(QStringLiteral(RESOURCES "/completions/traceback"));
+    const QRegularExpression option("--[a-z][a-z-]*");
+    for (const char* command : {"instrument", "run", "snap", "recover", "print", "info", "view", "doctor"}) {
+      QVERIFY2(manual.contains(command) && completion.contains(command), command);
+      const QString help = QString::fromUtf8(m_line.traceback({command, "--help"}).out);
+      for (auto found = option.globalMatch(help); found.hasNext();) {
+        const QByteArray name = found.next().captured().toUtf8();
+        QVERIFY2(completion.contains(name), (QByteArray(command) + " " + name).constData());
+        if (name != "--help") QVERIFY2(manual.contains(name), (QByteArray(command) + " " + name).constData());
+      }
+    }
+  }
+
+  void theVersionIsPrinted() {
+    const Ran ran = m_line.traceback({"--version"});
+    QCOMPARE(ran.status, 0);
+    QVERIFY(ran.out.startsWith("traceback 0."));
+  }
+
+  void whatTheRuntimeUsesIsNotAdvertised() { QVERIFY(!m_line.traceback({"--help"}).out.contains("collect")); }
+
+  void aWrongCallEndsWithTwo_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::newRow("no command") << QStringList{};
+    QTest::newRow("unknown command") << QStringList{"frobnicate"};
+    QTest::newRow("unknown option") << QStringList{"print", "--frobnicate", "a.tbsnap"};
+    QTest::newRow("instrument nothing") << QStringList{"instrument"};
+    QTest::newRow("instrument to nowhere") << QStringList{"instrument", "/bin/true"};
+    QTest::newRow("instrument to two places")
+        << QStringList{"instrument", "/bin/true", "-o", "a", "--output-dir", "b"};
+    QTest::newRow("instrument two into one")
+        << QStringList{"instrument", "/bin/true", "/bin/false", "-o", "a"};
+    QTest::newRow("instrument --report")
+        << QStringList{"instrument", "/bin/true", "-o", "a", "--report", "xml"};
+    QTest::newRow("run nothing") << QStringList{"run"};
+    QTest::newRow("run nothing behind --") << QStringList{"run", "--"};
+    QTest::newRow("run --buffer-size, no number")
+        << QStringList{"run", "--buffer-size", "many", "--", "true"};
+    QTest::newRow("run --buffer-size, too small") << QStringList{"run", "--buffer-size", "1", "--", "true"};
+    QTest::newRow("run --buffer-size, too great")
+        << QStringList{"run", "--buffer-size", "99999999999G", "--", "true"};
+    QTest::newRow("run, unknown option") << QStringList{"run", "--frobnicate", "--", "true"};
+    QTest::newRow("snap nothing") << QStringList{"snap"};
+    QTest::newRow("snap a name") << QStringList{"snap", "sleep"};
+    QTest::newRow("snap a negative number") << QStringList{"snap", "--", "-1"};
+    QTest::newRow("print nothing") << QStringList{"print"};
+    QTest::newRow("print --format") << QStringList{"print", "--format", "yaml", "a.tbsnap"};
+    QTest::newRow("print --last 0") << QStringList{"print", "--last", "0", "a.tbsnap"};
+    QTest::newRow("print --source-path") << QStringList{"print", "--source-path", "/a", "a.tbsnap"};
+    QTest::newRow("info on nothing") << QStringList{"info"};
+    QTest::newRow("view nothing") << QStringList{"view"};
+  }
+  void aWrongCallEndsWithTwo() {
+    QFETCH(QStringList, arguments);
+    const Ran ran = m_line.traceback(arguments);
+    QCOMPARE(ran.status, 2);
+    QCOMPARE(ran.out, QByteArray());
+    QVERIFY2(ran.complainsInOneLine(), ran.err.constData());
+  }
+
+  void outputThatCannotBeWrittenIsAnError() {
+    const Ran ran = m_line.throughShell("\"$@\" >/dev/full", {"info", "/bin/true"});
+    QCOMPARE(ran.status, 1);
+    QVERIFY(ran.complainsInOneLine());
+    QVERIFY(ran.err.contains("standard output"));
+  }
+
+  void aReaderThatGoesAwayIsNoError() {
+    const Ran ran = m_line.throughShell("\"$@\" | true", {"--help"});
+    QCOMPARE(ran.status, 0);
+    QCOMPARE(ran.err, QByteArray());
+  }
+};
+
+QTEST_GUILESS_MAIN(CommandLineTest)
+#include "tst_command_line.moc"

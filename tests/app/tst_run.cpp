@@ -1,0 +1,175 @@
+// `traceback run`: the program is what it was before, and where it cannot be traced it runs all the same.
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <QDir>
+#include <QFile>
+#include <QTest>
+#include <algorithm>
+
+#include "tests/app/command_line.h"
+
+using namespace traceback::test;
+
+class RunTest : public QObject {
+  Q_OBJECT
+
+  std::unique_ptr<CommandLine> m_line;
+  const QString m_report = QStringLiteral(REPORT_PROGRAM);
+
+  Ran runIt(const QStringList& words) const { return m_line->traceback(QStringList{"run", "--"} + words); }
+  QStringList cached() const { return listing(m_line->path("cache/traceback/instrumented")).filter("/"); }
+
+ private slots:
+  void init() {
+    m_line = std::make_unique<CommandLine>();
+    QVERIFY(m_line->isReady());
+  }
+
+  void theProgramIsInstrumentedAndSaysNothingOfIt() {
+    const Ran ran = runIt({m_report, "exit0"});
+    QCOMPARE(ran.err, QByteArray());
+    QCOMPARE(ran.status, 0);
+    QCOMPARE(cached().size(), 1);
+  }
+
+  void argumentsArriveAsTheyAre() {
+    const Ran ran = runIt({m_report, "--", "--help", "", "a b", "--snap-dir"});
+    QCOMPARE(ran.out.mid(ran.out.indexOf('\n') + 1),
+             "0=" + m_report.toUtf8() + "\n1=--\n2=--help\n3=\n4=a b\n5=--snap-dir\n");
+  }
+
+  void theDashesMayBeLeftOut() {
+    const Ran ran = m_line->traceback({"run", "--snap-dir", m_line->path("snaps"), m_report, "-x", "exit3"});
+    QCOMPARE(ran.status, 3);
+    QVERIFY(ran.out.contains("1=-x\n"));
+  }
+
+  void theProcessIsTheSame() {
+    const Ran ran = m_line->throughShell("echo pid=$$; exec \"$@\"", {"run", "--", m_report});
+    const auto lines = ran.out.split('\n');
+    QVERIFY(lines[0].startsWith("pid="));
+    QVERIFY2(lines[1].startsWith(lines[0] + " "), ran.out.constData());
+  }
+
+  void theProgramKeepsItsNameAndItsEnvironment() {
+    const Ran ran = runIt({m_report});
+    QVERIFY2(ran.out.contains(" name=report preload=none\n"), ran.out.constData());
+    const auto sorted = [](const QByteArray& text) {
+      auto lines = text.split('\n');
+      std::ranges::sort(lines);
+      return lines;
+    };
+    const Ran plain = run("/usr/bin/env", {}, m_line->environment());
+    QCOMPARE(sorted(runIt({"/usr/bin/env"}).out), sorted(plain.out));
+  }
+
+  void itEndsAsTheProgramDoes() {
+    QCOMPARE(runIt({m_report, "exit7"}).status, 7);
+    QCOMPARE(runIt({m_report, "kill"}).status, 128 + SIGKILL);
+  }
+
+  void aNameIsLookedUpInPath() {
+    m_line->environment().insert("PATH", QFileInfo(m_report).path() + ":/usr/bin:/bin");
+    const Ran ran = runIt({"report"});
+    QCOMPARE(ran.status, 0);
+    QVERIFY2(ran.out.contains("0=report\n"), ran.out.constData());
+  }
+
+  void theSecondRunUsesTheFirstOnesCopy() {
+    runIt({m_report});
+    const QStringList first = cached();
+    runIt({m_report});
+    QCOMPARE(cached(), first);
+    QCOMPARE(first.size(), 1);
+  }
+
+  void nullModeHasACopyOfItsOwn() {
+    runIt({m_report});
+    const Ran ran = m_line->traceback({"run", "--null", "--", m_report, "exit2"});
+    QCOMPARE(ran.err, QByteArray());
+    QCOMPARE(ran.status, 2);
+    QCOMPARE(cached().size(), 2);
+  }
+
+  void offMeansOff() {
+    m_line->environment().insert("TRACEBACK", "off");
+    const Ran ran = runIt({m_report, "exit4"});
+    QCOMPARE(ran.status, 4);
+    QCOMPARE(ran.err, QByteArray());
+    QCOMPARE(cached(), QStringList());
+  }
+
+  void whatCannotBeTracedRunsAsItIs_data() {
+    QTest::addColumn<QString>("program");
+    QTest::addColumn<QByteArray>("reason");
+    QTest::newRow("a script") << "script" << QByteArray("a script");
+    QTest::newRow("another user's rights") << "setuid" << QByteArray("changes its user");
+    QTest::newRow("libraries beside it") << QStringLiteral(ORIGIN_PROGRAM) << QByteArray("$ORIGIN");
+    QTest::newRow("statically linked") << QStringLiteral(STATIC_PROGRAM) << QByteArray("statically linked");
+  }
+  void whatCannotBeTracedRunsAsItIs() {
+    QFETCH(QString, program);
+    QFETCH(QByteArray, reason);
+    QString path = program;
+    QByteArray output = "0=";
+    if (program == "script") {
+      path = m_line->path("script");
+      QVERIFY(writeFile(path, "#!/bin/sh\necho 0=script $1\n", true));
+    } else if (program == "setuid" && geteuid() == 0) {
+      path = m_line->path("report");
+      QVERIFY(QFile::copy(m_report, path));
+      QCOMPARE(chown(path.toUtf8(), 65534, 65534), 0);
+      QCOMPARE(chmod(path.toUtf8(), 04755), 0);
+      QCOMPARE(chmod(m_line->folder().toUtf8(), 0755), 0);
+    } else if (program == "setuid") {
+      path = "/usr/bin/passwd";
+      output = "";
+      struct stat status{};
+      if (stat(path.toUtf8(), &status) != 0 || (status.st_mode & S_ISUID) == 0 ||
+          status.st_uid == geteuid()) {
+        QSKIP("nothing here changes its user");
+      }
+    }
+    const Ran ran = runIt({path, "--help"});
+    QVERIFY2(ran.complainsInOneLine(), ran.err.constData());
+    QVERIFY2(ran.err.contains(reason) && ran.err.contains(path.toUtf8()), ran.err.constData());
+    QCOMPARE(ran.status, 0);
+    QVERIFY2(ran.out.contains(output), ran.out.constData());
+    QCOMPARE(cached(), QStringList());
+  }
+
+  void aCacheThatCannotBeMadeIsNoReasonToFail() {
+    m_line->environment().insert("XDG_CACHE_HOME", "/proc/self/nowhere");
+    const Ran ran = runIt({m_report, "exit6"});
+    QCOMPARE(ran.status, 6);
+    QVERIFY2(ran.complainsInOneLine(), ran.err.constData());
+    QVERIFY(ran.err.contains("runs untraced") && ran.err.contains("/proc/self/nowhere"));
+  }
+
+  void aProgramThatIsNotThereIsAnError_data() {
+    QTest::addColumn<QString>("program");
+    QTest::newRow("a path") << "/nowhere/prog";
+    QTest::newRow("a name") << "no-such-program";
+    QTest::newRow("a folder") << "/usr";
+    QTest::newRow("not executable") << "/etc/passwd";
+    QTest::newRow("nothing") << "";
+  }
+  void aProgramThatIsNotThereIsAnError() {
+    QFETCH(QString, program);
+    const Ran ran = runIt({program});
+    QCOMPARE(ran.status, 1);
+    QVERIFY2(ran.complainsInOneLine() && ran.err.contains(program.toUtf8()), ran.err.constData());
+  }
+
+  void aSnapFolderThatCannotBeMadeIsAnError() {
+    const Ran ran = m_line->traceback({"run", "--snap-dir", "/proc/self/nowhere", "--", m_report});
+    QCOMPARE(ran.status, 1);
+    QVERIFY2(ran.complainsInOneLine() && ran.err.contains("/proc/self/nowhere"), ran.err.constData());
+    QCOMPARE(ran.out, QByteArray());
+  }
+};
+
+QTEST_GUILESS_MAIN(RunTest)
+#include "tst_run.moc"

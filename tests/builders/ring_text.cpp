@@ -1,0 +1,189 @@
+#include "tests/builders/ring_text.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <sstream>
+
+namespace traceback::tests {
+
+using format::RecordType;
+using format::Word;
+
+namespace {
+
+[[noreturn]] void wrong(const std::string& what) {
+  std::cerr << "ring text: " << what << '\n';
+  std::exit(2);
+}
+
+}  // namespace
+
+RingText::RingText(std::string_view text, const MapText& map, const Options& options)
+    : m_map(map), m_options(options) {
+  for (auto& segment : m_segments) {
+    segment.words.assign(std::size_t{options.subBufferWords} * options.subBufferCount, format::kInvalidWord);
+    for (std::uint32_t i = 1; i <= options.subBufferCount; ++i) {
+      segment.words[std::size_t{i} * options.subBufferWords - 1] = format::kSentinelWord;
+    }
+  }
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream parts(line.substr(0, line.find('#')));
+    std::vector<std::string> words;
+    for (std::string word; parts >> word;) words.push_back(word);
+    if (!words.empty()) this->line(words);
+  }
+}
+
+Word& RingText::current() {
+  return m_segments[m_level].words[static_cast<std::size_t>(m_segments[m_level].cursor)];
+}
+
+std::uint64_t RingText::position(unsigned level) const {
+  const auto& segment = m_segments[level];
+  const auto inside =
+      segment.cursor < 0 ? 0 : static_cast<std::uint64_t>(segment.cursor) % m_options.subBufferWords;
+  return segment.ordinal * m_options.subBufferWords + inside;
+}
+
+void RingText::claim() {
+  auto& segment = m_segments[m_level];
+  ++segment.cursor;
+  if (current() == format::kSentinelWord) {
+    ++segment.ordinal;
+    const auto first = segment.ordinal % m_options.subBufferCount * m_options.subBufferWords;
+    std::fill_n(segment.words.begin() + static_cast<std::ptrdiff_t>(first), m_options.subBufferWords - 1,
+                format::kInvalidWord);
+    segment.cursor = static_cast<std::int64_t>(first);
+  }
+}
+
+void RingText::write(Word word) {
+  if (!m_claimed) claim();
+  m_claimed = false;
+  current() = word;
+}
+
+void RingText::event(RecordType type, std::uint16_t detail, const std::vector<std::uint64_t>& values) {
+  const auto count = static_cast<unsigned>(values.size()) * format::kWordsPerValue;
+  // An extended record never goes over the end of a sub-buffer: the runtime ends that one early.
+  auto& segment = m_segments[m_level];
+  const auto inside = static_cast<std::uint64_t>(segment.cursor + 1) % m_options.subBufferWords;
+  if (inside + count + 1 > m_options.subBufferWords - 1) {
+    segment.cursor = static_cast<std::int64_t>(
+        (segment.ordinal % m_options.subBufferCount + 1) * m_options.subBufferWords - 2);
+  }
+  write(format::header(type, count, detail));
+  for (const auto value : values) {
+    for (unsigned i = 0; i < format::kWordsPerValue; ++i) write(format::payload(value, i));
+  }
+}
+
+void RingText::lightProbes(const std::vector<std::string>& words, std::size_t first) {
+  for (auto i = first; i < words.size(); ++i) current() |= m_map.bitOf(m_function + "." + words[i]);
+}
+
+void RingText::dag(const std::vector<std::string>& words) {
+  m_function = MapText::functionOf(words[0]);
+  write(format::dagRecord(m_options.codeBase + m_map.headCode(words[0])));
+  lightProbes(words, 1);
+}
+
+void RingText::signal(const std::vector<std::string>& words) {
+  const auto has = [&](std::string_view word) { return std::ranges::find(words, word) != words.end(); };
+  if (words.size() < 4 || words[2] != "at" || m_level + 1 >= format::kMaxSegments) wrong("signal");
+  const auto pc = words[3].starts_with("0x") ? std::stoull(words[3], nullptr, 16) : pcOf(words[3]);
+  auto detail = static_cast<std::uint16_t>(std::stoul(words[1]) | (m_level << format::kSignalSegmentShift));
+  detail |=
+      static_cast<std::uint16_t>(has("fatal") ? int{format::kSignalFatal} : int{format::kSignalHandled});
+  const auto record = m_segments[m_level].cursor < 0 ? format::kInvalidWord : current();
+  const auto at = position(m_level);
+  m_interrupted.push_back(pc);
+  m_functions.push_back(m_function);
+  ++m_level;
+  const bool claimed = m_claimed;
+  m_claimed = false;
+  event(RecordType::SignalBegin, detail,
+        {m_time++, pc, has("fault") ? 8UL : 0UL, has("fault") ? 1UL : 0UL, at,
+         claimed ? format::kInvalidWord : record, m_sequence++});
+}
+
+void RingText::line(const std::vector<std::string>& words) {
+  const auto& what = words[0];
+  if (what == "start") {
+    event(RecordType::ThreadStart, 0, {m_time++, m_options.tid});
+  } else if (what == "thread-end") {
+    event(RecordType::ThreadEnd, 0, {m_time++, m_options.tid});
+  } else if (what == "+") {
+    lightProbes(words, 1);
+  } else if (what == "claim") {
+    claim();
+    m_claimed = true;
+  } else if (what == "signal") {
+    signal(words);
+  } else if (what == "return") {
+    const auto pc = words.size() > 2 ? pcOf(words[2]) : m_interrupted.back();
+    event(RecordType::SignalEnd, 0, {m_time++, pc});
+    m_interrupted.pop_back();
+    m_function = m_functions.back();
+    m_functions.pop_back();
+    --m_level;
+    // The claimed word of the interrupted head probe is written next.
+    m_claimed = m_segments[m_level].cursor >= 0 && current() == format::kInvalidWord;
+  } else if (what == "resume") {
+    const auto at = position(m_level);
+    const auto from = m_level--;
+    m_interrupted.pop_back();
+    m_functions.pop_back();
+    event(RecordType::Resumption, static_cast<std::uint16_t>(from), {at});
+  } else if (what == "exception") {
+    event(RecordType::Exception, 0, {m_time++, pcOf(words[1]), 0});
+  } else if (what == "time") {
+    m_time = std::stoull(words[1]);
+    event(RecordType::Timestamp, 0, {m_time});
+  } else if (what == "gap") {
+    event(RecordType::Gap, static_cast<std::uint16_t>(format::GapReason::NestedTooDeep), {m_time++});
+  } else if (what == "sync") {
+    event(RecordType::Sync, static_cast<std::uint16_t>(format::SyncKind::Fork), {m_time++, 0, 0});
+  } else if (what == "word") {
+    write(static_cast<Word>(std::stoul(words[1], nullptr, 16)));
+  } else if (what == "bad-dag") {
+    write(format::dagRecord(format::kBadDagCode));
+  } else if (what.find('.') != std::string::npos) {
+    dag(words);
+  } else {
+    wrong("cannot read '" + what + "'");
+  }
+}
+
+std::vector<std::byte> RingText::bytes() const {
+  format::RingHeader header{};
+  header.magic = format::kRingMagic;
+  header.version = format::kRingVersion;
+  header.headerSize = format::kRingHeaderSize;
+  header.pid = 100;
+  header.tid = m_options.tid;
+  header.state = static_cast<std::uint32_t>(format::RingState::InUse);
+  header.segmentCount = format::kMaxSegments;
+  header.level = m_level;
+  header.signalSequence = static_cast<std::uint32_t>(m_sequence);
+  std::memcpy(header.name, "worker", 6);
+  const std::size_t segmentBytes = m_segments[0].words.size() * sizeof(Word);
+  std::vector<std::byte> out(format::kRingHeaderSize + format::kMaxSegments * segmentBytes);
+  for (unsigned i = 0; i < format::kMaxSegments; ++i) {
+    auto& segment = header.segments[i];
+    segment.base = 0x7000'0000;
+    segment.cursor = segment.base + static_cast<std::uint64_t>(m_segments[i].cursor) * sizeof(Word);
+    segment.ordinal = m_segments[i].ordinal;
+    segment.subBufferWords = m_options.subBufferWords;
+    segment.subBufferCount = m_options.subBufferCount;
+    segment.fileOffset = format::kRingHeaderSize + i * segmentBytes;
+    std::memcpy(out.data() + segment.fileOffset, m_segments[i].words.data(), segmentBytes);
+  }
+  std::memcpy(out.data(), &header, sizeof header);
+  return out;
+}
+
+}  // namespace traceback::tests

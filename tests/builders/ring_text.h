@@ -1,0 +1,75 @@
+// Ring files for tests, from text that says what a thread did, in the order in which it did it:
+//
+//     start                      ThreadStart
+//     main.a b                   head probe of a, light probe of b (a map_text.h map)
+//     + c                        a light probe later on
+//     claim                      a head probe claims a word; the next DAG line writes it
+//     signal 14 at main.c+2      a signal interrupts there; a handler's records follow, one level up
+//     signal 11 at main.c+2 fault fatal
+//     h.a
+//     return [to main.c+4]       SignalEnd, one level down
+//     resume                     Resumption: back on the level below, the handler having been left by longjmp
+//     exception main.c+4
+//     time 99 | thread-end | gap too-deep | sync fork | word DEADBEEF | bad-dag
+//
+// Words go through sub-buffers as the runtime does it. Addresses are link-time ones plus the bias.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/format/record.h"
+#include "runtime/format/ring.h"
+#include "tests/builders/map_text.h"
+
+namespace traceback::tests {
+
+class RingText {
+ public:
+  struct Options {
+    std::uint32_t subBufferWords = 256;
+    std::uint32_t subBufferCount = 4;
+    std::uint32_t tid = 7;
+    std::uint64_t bias = 0x5500'0000'0000;
+    std::uint32_t codeBase = format::kFirstCode;
+  };
+  // Text that cannot be read ends the test program with a message that names the line.
+  RingText(std::string_view text, const MapText& map, const Options& options);
+  RingText(std::string_view text, const MapText& map) : RingText(text, map, Options{}) {}
+
+  std::vector<std::byte> bytes() const;
+  // The position of the word last claimed at level n.
+  std::uint64_t position(unsigned level) const;
+  std::uint64_t pcOf(std::string_view place) const { return m_map.copyOf(place) + m_options.bias; }
+
+ private:
+  struct Segment {
+    std::vector<format::Word> words;
+    std::uint64_t ordinal = 0;
+    std::int64_t cursor = -1;  // index of the word last claimed
+  };
+  void line(const std::vector<std::string>& words);
+  void dag(const std::vector<std::string>& words);
+  void lightProbes(const std::vector<std::string>& words, std::size_t first);
+  void signal(const std::vector<std::string>& words);
+  void event(format::RecordType type, std::uint16_t detail, const std::vector<std::uint64_t>& values);
+  void claim();
+  void write(format::Word word);
+  format::Word& current();
+
+  const MapText& m_map;
+  Options m_options;
+  Segment m_segments[format::kMaxSegments];
+  unsigned m_level = 0;
+  bool m_claimed = false;
+  std::string m_function;  // of the last DAG line
+  std::vector<std::string> m_functions;
+  std::vector<std::uint64_t> m_interrupted;  // pcs
+  std::uint64_t m_time = 1000;
+  std::uint64_t m_sequence = 0;
+};
+
+}  // namespace traceback::tests

@@ -1,0 +1,49 @@
+// Snaps for tests: sections put together, and whole snaps of one process with one module.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/format/process.h"
+#include "runtime/format/snap.h"
+#include "tests/builders/ring_text.h"
+
+namespace traceback::tests {
+
+class SnapBuilder {
+ public:
+  SnapBuilder& add(format::SectionType type, std::span<const std::byte> bytes, std::uint32_t index = 0,
+                   bool deflate = true);
+  template <typename T>
+  SnapBuilder& addObject(format::SectionType type, const T& object, bool deflate = true) {
+    return add(type, std::as_bytes(std::span(&object, 1)), 0, deflate);
+  }
+  std::vector<std::byte> bytes() const;
+  // The section table's entries, to be damaged by tests; bytes() makes the table's CRC right again.
+  std::vector<format::SectionEntry>& entries() { return m_entries; }
+
+ private:
+  std::vector<format::SectionEntry> m_entries;
+  std::vector<std::byte> m_body;
+};
+
+// A process with the module "/src/prog" (map_text.h) and one thread (ring_text.h).
+struct ProcessText {
+  const MapText* map = nullptr;
+  const RingText* ring = nullptr;
+  RingText::Options options = {};
+  format::SnapReason reason = format::SnapReason::Recovered;
+  std::uint32_t signal = 0;
+  std::uint32_t signalCode = 0;
+  std::optional<std::uint64_t> pc = {};  // of the thread, at the snap or the fault
+  bool withMap = true;
+  bool deflate = true;
+
+  SnapBuilder snap() const;
+};
+
+}  // namespace traceback::tests

@@ -1,0 +1,222 @@
+// The instrumentor as a whole: what it refuses, what it writes, and that it survives any file.
+#include <QDir>
+#include <QFile>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <sys/stat.h>
+
+#include <random>
+
+#include "instrument/instrument.h"
+#include "loader/elf/elf_image.h"
+#include "loader/mapped_file.h"
+
+using namespace traceback;
+using instrument::instrumentFile;
+
+namespace {
+
+constexpr char kProgram[] = "/usr/bin/gzip";
+
+QByteArray read(const QString& path) {
+  QFile file(path);
+  return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+void write(const QString& path, const QByteArray& bytes) {
+  QFile file(path);
+  QVERIFY(file.open(QIODevice::WriteOnly));
+  QCOMPARE(file.write(bytes), bytes.size());
+}
+
+}  // namespace
+
+class TestInstrument : public QObject {
+  Q_OBJECT
+
+  QTemporaryDir m_folder;
+  QString path(const char* name) const { return m_folder.filePath(name); }
+
+  // Instruments these bytes; the error's text, or empty. Nothing but input and output may be left.
+  QString errorOf(const QByteArray& bytes) {
+    write(path("input"), bytes);
+    QFile::remove(path("output"));
+    const auto report = instrumentFile(path("input").toStdString(), path("output").toStdString(), {});
+    const QStringList left = QDir(m_folder.path()).entryList({"output*"}, QDir::Files);
+    if (report) return {};
+    if (!left.isEmpty()) return "left " + left.join(' ');
+    return QString::fromStdString(report.error().text());
+  }
+
+ private slots:
+  void whatIsNotAProgramIsRefused_data() {
+    QTest::addColumn<QByteArray>("bytes");
+    QTest::addColumn<QString>("reason");
+    QByteArray program = read(kProgram);
+    QTest::newRow("empty") << QByteArray() << "";
+    QTest::newRow("text") << QByteArray("#!/bin/sh\necho hello\n") << "not an ELF file";
+    QTest::newRow("header only") << program.first(64) << "";
+    QByteArray other = program;
+    other[18] = char(183);  // e_machine: AArch64
+    QTest::newRow("another machine") << other << "x86-64";
+    QByteArray narrow = program;
+    narrow[4] = 1;  // ELFCLASS32
+    QTest::newRow("32 bits") << narrow << "";
+    QTest::newRow("half") << program.first(program.size() / 2) << "";
+  }
+  void whatIsNotAProgramIsRefused() {
+    QFETCH(QByteArray, bytes);
+    QFETCH(QString, reason);
+    const QString error = errorOf(bytes);
+    QVERIFY2(error.startsWith(path("input")), qPrintable(error));
+    QVERIFY2(error.contains(reason), qPrintable(error));
+    QVERIFY2(!error.contains('\n'), qPrintable(error));
+  }
+
+  void missingFileIsNamed() {
+    const auto report = instrumentFile("/nowhere/program", path("output").toStdString(), {});
+    QVERIFY(!report);
+    QVERIFY(report.error().text().starts_with("/nowhere/program"));
+  }
+
+  void unwritableFolderIsNamed() {
+    const auto report = instrumentFile(kProgram, "/nowhere/output", {});
+    QVERIFY(!report);
+    QVERIFY(report.error().text().starts_with("/nowhere/output"));
+  }
+
+  void fullDiskLeavesNothing() {
+    // A file-size limit fails the write as a full disk does.
+    const int status =
+        QProcess::execute("sh", {"-c", "ulimit -f 64; trap '' XFSZ; LIMITED=1 exec \"$0\" fullDiskChild",
+                                 QCoreApplication::applicationFilePath()});
+    QCOMPARE(status, 0);
+  }
+  void fullDiskChild() {
+    const auto report = instrumentFile(kProgram, path("limited").toStdString(), {});
+    const bool limited = qEnvironmentVariableIsSet("LIMITED");
+    QCOMPARE(report.has_value(), !limited);
+    QCOMPARE(QFile::exists(path("limited")), !limited);
+    QVERIFY(QDir(m_folder.path()).entryList({"limited.*"}).isEmpty());
+  }
+
+  void instrumentedFileIsRefused() {
+    const auto first = instrumentFile(kProgram, path("once").toStdString(), {});
+    QVERIFY(first.has_value());
+    const auto second = instrumentFile(path("once").toStdString(), path("twice").toStdString(), {});
+    QVERIFY(!second);
+    QVERIFY(second.error().text().contains("instrumented already"));
+    QVERIFY(!QFile::exists(path("twice")));
+  }
+
+  void staticProgramIsRefused() {
+    QFile source(path("static.c"));
+    QVERIFY(source.open(QIODevice::WriteOnly));
+    source.write("int main(void) { return 0; }\n");
+    source.close();
+    QCOMPARE(QProcess::execute("gcc", {"-static", "-o", path("static"), path("static.c")}), 0);
+    const auto report = instrumentFile(path("static").toStdString(), path("output").toStdString(), {});
+    QVERIFY(!report);
+    QVERIFY(report.error().text().contains("static"));
+  }
+
+  void sameInputGivesSameOutput() {
+    QVERIFY(instrumentFile(kProgram, path("a").toStdString(), {}).has_value());
+    QVERIFY(instrumentFile(kProgram, path("b").toStdString(), {}).has_value());
+    QCOMPARE(read(path("a")), read(path("b")));
+  }
+
+  void modeIsKept() {
+    QVERIFY(QFile::copy(kProgram, path("moded")));
+    QCOMPARE(::chmod(qPrintable(path("moded")), 0711), 0);
+    QVERIFY(instrumentFile(path("moded").toStdString(), path("moded.tb").toStdString(), {}).has_value());
+    struct stat status{};
+    QCOMPARE(::stat(qPrintable(path("moded.tb")), &status), 0);
+    QCOMPARE(status.st_mode & 07777, 0711u);
+  }
+
+  void reportAddsUp() {
+    const auto report = instrumentFile(kProgram, path("report").toStdString(), {});
+    QVERIFY(report.has_value());
+    std::uint64_t skipped = 0;
+    for (const auto& [reason, count] : report->skipped) {
+      QVERIFY(!reason.empty());
+      skipped += count;
+    }
+    QCOMPARE(report->instrumented + skipped, report->functions);
+    QVERIFY(report->instrumented * 100 > report->functions * 90);
+  }
+
+  void patternsChooseFunctions() {
+    instrument::Options options;
+    options.exclude = {"*"};
+    const auto none = instrumentFile(kProgram, path("none").toStdString(), options);
+    QVERIFY(!none);
+    QVERIFY(none.error().text().contains("none of its functions"));
+  }
+
+  void withoutTheRuntimeItRunsAsBefore_data() {
+    QTest::addColumn<bool>("nullMode");
+    QTest::newRow("null mode") << true;
+    QTest::newRow("with probes") << false;
+  }
+  void withoutTheRuntimeItRunsAsBefore() {
+    QFETCH(bool, nullMode);
+    instrument::Options options;
+    options.nullMode = nullMode;
+    QVERIFY(instrumentFile(kProgram, path("gzip").toStdString(), options).has_value());
+    QProcess plain, ours;
+    plain.start(kProgram, {"-9nc", kProgram});
+    ours.start(path("gzip"), {"-9nc", kProgram});
+    QVERIFY(plain.waitForFinished() && ours.waitForFinished());
+    QCOMPARE(ours.exitCode(), plain.exitCode());
+    QCOMPARE(ours.readAllStandardOutput(), plain.readAllStandardOutput());
+  }
+
+  void truncatedAnywhereItIsAnErrorOrAProgram() {
+    const QByteArray program = read(kProgram);
+    for (qsizetype size = 0; size < program.size(); size += 1024) errorOf(program.first(size));
+    const QString error = errorOf(program.first(1024));
+    QVERIFY2(!error.isEmpty(), "a truncated file was taken");
+  }
+
+  void damagedAnywhereItIsAnErrorOrAProgram() {
+    const QByteArray program = read(kProgram);
+    std::mt19937 random(20);
+    int refused = 0;
+    for (int round = 0; round < 150; ++round) {
+      QByteArray damaged = program;
+      // Mostly where the structure is: headers, dynamic section, unwind tables.
+      for (int i = 0; i < 4; ++i) {
+        const qsizetype area = random() % 2 == 0 ? 4096 : damaged.size();
+        damaged[qsizetype(random() % std::uint64_t(area))] = char(random());
+      }
+      const QString error = errorOf(damaged);
+      QVERIFY2(!error.contains('\n') && !error.startsWith("left"), qPrintable(error));
+      if (!error.isEmpty()) ++refused;
+    }
+    QVERIFY(refused > 0);
+  }
+
+  void damagedUnwindTablesAreAnErrorOrSkip() {
+    const QByteArray program = read(kProgram);
+    const auto image = loader::ElfImage::parse(
+        std::as_bytes(std::span(program.constData(), std::size_t(program.size()))), kProgram);
+    QVERIFY(image.has_value());
+    const Elf64_Shdr* section = image->section(".eh_frame");
+    QVERIFY(section != nullptr);
+    std::mt19937 random(21);
+    for (int round = 0; round < 100; ++round) {
+      QByteArray damaged = program;
+      for (int i = 0; i < 3; ++i)
+        damaged[qsizetype(section->sh_offset + random() % section->sh_size)] = char(random());
+      const QString error = errorOf(damaged);
+      QVERIFY2(!error.startsWith("left"), qPrintable(error));
+    }
+  }
+};
+
+QTEST_GUILESS_MAIN(TestInstrument)
+#include "tst_instrument.moc"

@@ -1,0 +1,61 @@
+// Runs the loader on a process in text (tests/builders) and gives the thread's trace as text.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "loader/load_trace.h"
+#include "tests/builders/entry_text.h"
+#include "tests/builders/snap_builder.h"
+
+namespace traceback::tests {
+
+struct Scenario {
+  std::string_view map;
+  std::string_view ring;
+  RingText::Options options = {};
+  std::uint32_t signal = 0;
+  std::string_view pc = {};  // of the thread at the end, in the map's terms; empty: not known
+  bool withMap = true;
+  loader::LineSourceFactory lines = {};
+};
+
+struct Outcome {
+  loader::LoadedSnap snap;
+  std::string text;
+  const model::Trace& trace() const { return *snap.trace; }
+  const model::ThreadTrace& thread() const { return *snap.trace->threads.front(); }
+  std::string notes() const {
+    std::string all;
+    for (const auto& note : snap.trace->report.notes())
+      all += note.text + " x" + std::to_string(note.count) + "\n";
+    return all;
+  }
+};
+
+inline Outcome reconstruct(const Scenario& scenario) {
+  const MapText map(scenario.map);
+  const RingText ring(scenario.ring, map, scenario.options);
+  ProcessText process{.map = &map, .ring = &ring, .options = scenario.options};
+  process.withMap = scenario.withMap;
+  process.signal = scenario.signal;
+  process.signalCode = scenario.signal == 0 ? 0 : 1;
+  process.reason = scenario.signal == 0 ? format::SnapReason::UserRequest : format::SnapReason::Fault;
+  if (!scenario.pc.empty()) process.pc = scenario.pc == "outside" ? 0x10 : ring.pcOf(scenario.pc);
+  const auto bytes = process.snap().bytes();
+  loader::LoadOptions options;
+  options.useLocalMaps = false;
+  options.useDebugInformation = static_cast<bool>(scenario.lines);
+  options.lineSources = scenario.lines;
+  auto loaded = loader::loadSnapBytes(bytes, "test.tbsnap", options);
+  Outcome outcome;
+  if (!loaded) {
+    outcome.text = "error: " + loaded.error().text();
+    return outcome;
+  }
+  outcome.snap = std::move(*loaded);
+  outcome.text = threadText(outcome.trace(), outcome.thread());
+  return outcome;
+}
+
+}  // namespace traceback::tests

@@ -1,0 +1,93 @@
+// Binding modules: late ones, ones whose codes are taken, ones that cannot be bound.
+#include <signal.h>
+
+#include <QTest>
+
+#include "traced_run.h"
+
+using namespace traceback;
+using namespace traceback::testing;
+using format::BindState;
+
+namespace {
+
+constexpr std::uint32_t kCodes = 0x0010'0000;
+
+std::vector<format::ProcessModule> modulesOf(const std::filesystem::path& folder) {
+  const auto bytes = readBytes(folder / "process");
+  std::vector<format::ProcessModule> modules(TracedRun::process(folder).moduleCount);
+  if (!modules.empty())
+    std::memcpy(modules.data(), bytes.data() + sizeof(format::ProcessHeader),
+                modules.size() * sizeof modules[0]);
+  return modules;
+}
+
+std::size_t recordsOf(const RingDump& ring, std::uint32_t base) {
+  const auto codes = ring.segments[0].dagCodes();
+  return static_cast<std::size_t>(
+      std::ranges::count_if(codes, [&](std::uint32_t code) { return code >= base && code < base + 1024; }));
+}
+
+}  // namespace
+
+class ModuleTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void aLibraryWhoseCodesAreTakenIsMovedToOthers() {
+    TracedRun traced("modules");
+    const QString library = TracedRun::programPath("libmodule.so");
+    QCOMPARE(traced.run({library}).output, QByteArray("30\nmissing: 0\nerror\n"));
+    const auto folder = traced.processFolders().at(0);
+    const auto modules = modulesOf(folder);
+    QCOMPARE(modules.size(), 2u);
+    QCOMPARE(modules[0].bindState, std::uint32_t(BindState::Bound));
+    QCOMPARE(modules[0].codeBase, kCodes);
+    QCOMPARE(modules[1].bindState, std::uint32_t(BindState::Bound));
+    QVERIFY(modules[1].codeBase >= kCodes + modules[0].codeSpan ||
+            modules[1].codeBase + modules[1].codeSpan <= kCodes);
+    QCOMPARE(modules[1].codeBase % 1024, 0u);
+    QCOMPARE(QString::fromUtf8(reinterpret_cast<const char*>(modules[1].path)), library);
+    const auto rings = traced.rings(folder);
+    QCOMPARE(recordsOf(rings.at(0), kCodes), 20u);
+    QCOMPARE(recordsOf(rings[0], modules[1].codeBase), 10u);
+  }
+
+  void anUnloadedModuleKeepsItsCodes() {
+    TracedRun traced("modules");
+    const QString library = TracedRun::programPath("libmodule.so");
+    QCOMPARE(traced.run({"-" + library, "-" + library}).output, QByteArray("40\nmissing: 0\nerror\n"));
+    const auto modules = modulesOf(traced.processFolders().at(0));
+    QCOMPARE(modules.size(), 3u);
+    QCOMPARE(modules[0].unloaded, 0u);
+    QCOMPARE(modules[1].unloaded, 1u);
+    QCOMPARE(modules[2].unloaded, 1u);
+    QVERIFY(modules[1].codeBase != modules[2].codeBase);
+  }
+
+  void aModuleForAnotherRuntimeRunsUntraced() {
+    TracedRun traced("modules");
+    QCOMPARE(traced.run({TracedRun::programPath("libother_version.so")}).output,
+             QByteArray("30\nmissing: 0\nerror\n"));
+    const auto folder = traced.processFolders().at(0);
+    QCOMPARE(modulesOf(folder).at(1).bindState, std::uint32_t(BindState::VersionMismatch));
+    const auto rings = traced.rings(folder);
+    QCOMPARE(rings.at(0).segments[0].dagCodes().size(), 20u);
+  }
+
+  void aMissingLibraryIsTheProgramsMatter() {
+    TracedRun traced("modules");
+    const Outcome outcome = traced.run({"/nowhere/lib.so"});
+    QVERIFY2(outcome.output.startsWith("/nowhere/lib.so: cannot open shared object file"), outcome.output);
+  }
+
+  void withTooMuchThreadLocalStorageTheProgramRunsUntraced() {
+    TracedRun traced("big_tls");
+    const Outcome outcome = traced.run({});
+    QCOMPARE(outcome.output, QByteArray("20\nmissing: 0\nerror\n"));
+    QCOMPARE(outcome.status, SIGKILL);
+    QVERIFY(traced.processFolders().empty());
+  }
+};
+
+QTEST_GUILESS_MAIN(ModuleTest)
+#include "module_test.moc"

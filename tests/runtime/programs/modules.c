@@ -1,0 +1,46 @@
+// Several modules, some loaded late. The program has one of its own; the libraries are given as arguments,
+// each to be loaded, used, and with a '-' before its name unloaded again.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "module.h"
+
+typedef void (*Counter)(volatile uint64_t*, uint64_t);
+typedef void (*Store)(int*);
+
+static volatile uint64_t counter;
+
+#ifdef BIG_TLS
+static _Thread_local char big[5000];
+#endif
+
+int main(int argc, char** argv) {
+#ifdef BIG_TLS
+  for (size_t i = 0; i < sizeof big; ++i)
+    if (big[i]) return 9;
+  big[argc] = 1;
+#endif
+  count(&counter, 10);
+  for (int i = 1; i < argc; ++i) {
+    const int close = argv[i][0] == '-';
+    void* library = dlopen(argv[i] + close, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+      printf("%s\n", dlerror());
+      continue;
+    }
+    Counter other = (Counter)dlsym(library, "count");
+    if (!other) return 8;
+    other(&counter, 10);
+    if (close) dlclose(library);
+  }
+  count(&counter, 10);
+  printf("%lu\n", (unsigned long)counter);
+  printf("missing: %d\n", dlsym(RTLD_DEFAULT, "no_such_function") != NULL);
+  printf("%s\n", dlerror() ? "error" : "none");
+  fflush(stdout);
+  kill(getpid(), SIGKILL);
+}

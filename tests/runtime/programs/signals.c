@@ -1,0 +1,408 @@
+// What the signal interface does, written down: the output must be the same with the runtime as without.
+#define _GNU_SOURCE
+#define _XOPEN_SOURCE_EXTENDED
+#include <errno.h>
+#include <execinfo.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "module.h"
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+// In libc, but no longer in its headers.
+sighandler_t bsd_signal(int signal, sighandler_t handler);
+
+static volatile uint64_t counter;
+static volatile int calls;
+
+static void handlerA(int signal) {
+  (void)signal;
+  ++calls;
+  traced_handler(signal);
+}
+static void handlerB(int signal, siginfo_t* info, void* context) {
+  (void)context;
+  ++calls;
+  printf("B %d code %d value %d own %d\n", signal, info->si_code, info->si_value.sival_int,
+         info->si_pid == getpid());
+}
+
+static const char* nameOf(void* handler) {
+  if (handler == (void*)SIG_DFL) return "default";
+  if (handler == (void*)SIG_IGN) return "ignore";
+  if (handler == (void*)SIG_ERR) return "error";
+  if (handler == (void*)SIG_HOLD) return "hold";
+  if (handler == (void*)handlerA) return "A";
+  if (handler == (void*)handlerB) return "B";
+  return "unknown";
+}
+
+static void show(const char* when, int signal) {
+  struct sigaction action;
+  memset(&action, 0xEE, sizeof action);
+  errno = 0;
+  const int result = sigaction(signal, NULL, &action);
+  unsigned long mask;
+  memcpy(&mask, &action.sa_mask, sizeof mask);
+  printf("%s %d: %d %d %s flags %x mask %lx restorer %d\n", when, signal, result, errno,
+         nameOf((void*)action.sa_handler), (unsigned)action.sa_flags, mask, action.sa_restorer != NULL);
+}
+
+static void everyAction(void) {
+  for (int signal = -1; signal <= 66; ++signal) show("first", signal);
+  const int flags[] = {0,
+                       SA_RESTART,
+                       SA_NODEFER,
+                       SA_ONSTACK,
+                       (int)SA_RESETHAND,
+                       SA_SIGINFO,
+                       SA_NOCLDSTOP,
+                       SA_NOCLDWAIT,
+                       SA_SIGINFO | SA_RESTART | SA_ONSTACK,
+                       0x00000400,
+                       0x7FFFFFFF};
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; ++i)
+    for (int signal = 1; signal <= 64; signal += 1) {
+      struct sigaction action;
+      memset(&action, 0, sizeof action);
+      if (i % 2)
+        action.sa_handler = handlerA;
+      else
+        action.sa_sigaction = handlerB;
+      action.sa_flags = flags[i];
+      sigfillset(&action.sa_mask);
+      errno = 0;
+      const int result = sigaction(signal, &action, NULL);
+      if (signal < 12 || signal > 60) printf("set %d %d\n", result, errno), show("after", signal);
+      action.sa_handler = i % 3 ? SIG_DFL : SIG_IGN;
+      struct sigaction was;
+      memset(&was, 0, sizeof was);
+      sigaction(signal, &action, &was);
+      if (signal < 12)
+        printf("was %s %x\n", nameOf((void*)was.sa_handler), (unsigned)was.sa_flags), show("back", signal);
+    }
+}
+
+static void oldFunctions(void) {
+  const int signals[] = {SIGUSR1, SIGSEGV, SIGABRT, SIGKILL, 0, -3, 65, 100, SIGRTMIN};
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; ++i) {
+    const int s = signals[i];
+    errno = 0;
+    printf("signal %s %d\n", nameOf((void*)signal(s, handlerA)), errno);
+    show("signal", s);
+    errno = 0;
+    printf("again %s %d\n", nameOf((void*)signal(s, SIG_ERR)), errno);
+    printf("siginterrupt %d\n", siginterrupt(s, 1));
+    show("siginterrupt", s);
+    printf("signal %s\n", nameOf((void*)signal(s, SIG_IGN)));
+    show("interrupting", s);
+    printf("siginterrupt %d\n", siginterrupt(s, 0));
+    printf("sysv %s\n", nameOf((void*)sysv_signal(s, handlerA)));
+    show("sysv", s);
+    printf("sigset %s\n", nameOf((void*)sigset(s, handlerA)));
+    show("sigset", s);
+    printf("hold %s\n", nameOf((void*)sigset(s, SIG_HOLD)));
+    printf("unhold %s\n", nameOf((void*)sigset(s, SIG_DFL)));
+    printf("ssignal %s\n", nameOf((void*)ssignal(s, handlerA)));
+    printf("sigignore %d\n", sigignore(s));
+    show("sigignore", s);
+    printf("bsd %s\n", nameOf((void*)bsd_signal(s, SIG_DFL)));
+    show("bsd", s);
+    errno = 0;
+    printf("held %d %d %d\n", sighold(s), sigrelse(s), errno);
+  }
+}
+
+static void delivery(void) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = handlerB;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGUSR1, &action, NULL);
+  raise(SIGUSR1);
+  union sigval value = {.sival_int = 77};
+  sigqueue(getpid(), SIGUSR1, value);
+  // One shot.
+  action.sa_flags = (int)(SA_SIGINFO | SA_RESETHAND);
+  sigaction(SIGUSR1, &action, NULL);
+  raise(SIGUSR1);
+  show("one shot", SIGUSR1);
+  action.sa_flags = (int)(SA_SIGINFO | SA_RESETHAND);
+  sigaction(SIGSEGV, &action, NULL);
+  raise(SIGSEGV);
+  show("one shot", SIGSEGV);
+  // Blocked, pending, delivered once.
+  signal(SIGUSR2, handlerA);
+  sigset_t set, old, pending;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR2);
+  sigprocmask(SIG_BLOCK, &set, &old);
+  calls = 0;
+  raise(SIGUSR2), raise(SIGUSR2);
+  sigpending(&pending);
+  printf("pending %d calls %d\n", sigismember(&pending, SIGUSR2), calls);
+  sigprocmask(SIG_SETMASK, &old, NULL);
+  printf("calls %d\n", calls);
+  // Interrupted and restarted calls.
+  signal(SIGALRM, handlerA);
+  siginterrupt(SIGALRM, 1);
+  struct itimerval soon = {{0, 0}, {0, 20000}};
+  int pipes[2];
+  char byte;
+  if (pipe(pipes)) return;
+  setitimer(ITIMER_REAL, &soon, NULL);
+  errno = 0;
+  const ssize_t got = read(pipes[0], &byte, 1);
+  printf("read %zd %d\n", got, errno);
+  errno = 41;
+  raise(SIGUSR2);
+  printf("errno %d\n", errno);
+  // sigwait and sigsuspend.
+  sigprocmask(SIG_BLOCK, &set, &old);
+  raise(SIGUSR2);
+  int which = 0;
+  printf("sigwait %d", sigwait(&set, &which));
+  printf(" %d\n", which);
+  raise(SIGUSR2);
+  errno = 0;
+  printf("sigsuspend %d", sigsuspend(&old));
+  printf(" %d calls %d\n", errno, calls);
+  sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
+static sigjmp_buf back;
+static volatile int depth;
+static void nested(int signal) {
+  sigset_t now;
+  sigprocmask(SIG_BLOCK, NULL, &now);
+  printf("nested %d depth %d blocks %d %d\n", signal, depth, sigismember(&now, SIGUSR1),
+         sigismember(&now, SIGUSR2));
+  traced_handler(signal);
+  if (++depth < 6) raise(depth % 2 ? SIGUSR2 : SIGUSR1);
+}
+static void jump(int signal) {
+  (void)signal;
+  siglongjmp(back, ++calls);
+}
+static void nesting(void) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = nested;
+  sigaction(SIGUSR2, &action, NULL);
+  sigaddset(&action.sa_mask, SIGUSR2);
+  sigaction(SIGUSR1, &action, NULL);
+  raise(SIGUSR1);
+  depth = 0;
+  action.sa_flags = SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGUSR1, &action, NULL);
+  sigaction(SIGUSR2, &action, NULL);
+  raise(SIGUSR1);
+  signal(SIGSEGV, jump);
+  calls = 0;
+  for (volatile int i = 0; i < 20; ++i) {
+    const int value = sigsetjmp(back, 1);
+    if (value == 0) store((int*)(uintptr_t)(i + 1));
+    printf("jumped %d\n", value);
+    count(&counter, 3);
+  }
+}
+
+// The alternate stack, as the program sees it.
+static char* stackSpace;
+static void onStack(int signal, siginfo_t* info, void* data) {
+  (void)info;
+  ucontext_t* context = data;
+  char here;
+  stack_t now;
+  sigaltstack(NULL, &now);
+  printf("on stack %d: %d, flags %d, context %d %d\n", signal,
+         &here >= stackSpace && &here < stackSpace + 65536, now.ss_flags, context->uc_stack.ss_flags,
+         context->uc_stack.ss_sp == stackSpace);
+  stack_t other = {.ss_sp = stackSpace, .ss_flags = 0, .ss_size = 65536};
+  if (signal == SIGUSR1) printf("%d", sigaltstack(&other, NULL)), printf(" %d\n", errno);
+}
+static void stacks(void) {
+  stackSpace = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  stack_t stack = {.ss_sp = stackSpace, .ss_flags = 0, .ss_size = 65536}, old;
+  memset(&old, 0xEE, sizeof old);
+  printf("none %d", sigaltstack(NULL, &old));
+  printf(" %p %d %zu\n", old.ss_sp, old.ss_flags, old.ss_size);
+  printf("set %d", sigaltstack(&stack, &old));
+  printf(" %p %d %zu\n", old.ss_sp, old.ss_flags, old.ss_size);
+  printf("get %d", sigaltstack(NULL, &old));
+  printf(" %d %d %zu\n", old.ss_sp == stackSpace, old.ss_flags, old.ss_size);
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = onStack;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigaction(SIGUSR1, &action, NULL);
+  errno = 0;
+  raise(SIGUSR1);
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGUSR2, &action, NULL);
+  raise(SIGUSR2);
+  stack.ss_size = 100;
+  errno = 0;
+  printf("small %d", sigaltstack(&stack, NULL));
+  printf(" %d\n", errno);
+  stack.ss_flags = SS_DISABLE;
+  printf("disable %d", sigaltstack(&stack, &old));
+  printf(" %d %zu\n", old.ss_sp == stackSpace, old.ss_size);
+  printf("none %d", sigaltstack(NULL, &old));
+  printf(" %p %d %zu\n", old.ss_sp, old.ss_flags, old.ss_size);
+  raise(SIGUSR2);
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigaction(SIGUSR2, &action, NULL);
+  raise(SIGUSR2);
+}
+
+// Recovers from the overflow of its stack.
+static void overflowed(int signal) {
+  (void)signal;
+  siglongjmp(back, 7);
+}
+static void overflow(void) {
+  stack_t stack = {.ss_sp = malloc(65536), .ss_flags = 0, .ss_size = 65536};
+  sigaltstack(&stack, NULL);
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = overflowed;
+  action.sa_flags = SA_ONSTACK;
+  sigaction(SIGSEGV, &action, NULL);
+  for (volatile int i = 0; i < 6; ++i) {
+    const int value = sigsetjmp(back, 1);
+    if (value == 0) recurse();
+    printf("recovered %d\n", value);
+    count(&counter, 3);
+  }
+}
+
+extern char** environ;
+static void children(void) {
+  signal(SIGUSR1, SIG_IGN);
+  signal(SIGSEGV, SIG_IGN);
+  signal(SIGINT, handlerA);
+  fflush(stdout);
+  printf("%d\n", system("grep -E 'Sig(Ign|Cgt|Blk)' /proc/self/status") >> 8);
+  fflush(stdout);
+  pid_t child;
+  char* arguments[] = {"sh", "-c", "kill -SEGV $$; kill -USR1 $$; kill -INT $$; echo not reached", NULL};
+  int status = 0;
+  printf("spawn %d\n", posix_spawn(&child, "/bin/sh", NULL, NULL, arguments, environ));
+  waitpid(child, &status, 0);
+  printf("status %x\n", (unsigned)status);
+  fflush(stdout);
+  child = vfork();
+  if (child == 0) {
+    execv("/bin/sh", arguments);
+    _exit(9);
+  }
+  waitpid(child, &status, 0);
+  printf("status %x\n", (unsigned)status);
+  child = vfork();
+  if (child == 0) _exit(12);
+  waitpid(child, &status, 0);
+  printf("status %x\n", (unsigned)status);
+  show("after", SIGINT);
+  signal(SIGCHLD, handlerA);
+  calls = 0;
+  printf("%d %d\n", system("exit 3") >> 8, calls);
+}
+
+static void* threadRaises(void* data) {
+  count(&counter, 10);
+  for (int i = 0; i < 100; ++i) pthread_kill(pthread_self(), SIGUSR1);
+  count(&counter, 10);
+  return data;
+}
+static void* threadWaits(void* data) {
+  for (;;) {
+    count(&counter, 100);
+    pthread_testcancel();
+  }
+  return data;
+}
+static void threads(void) {
+  signal(SIGUSR1, handlerA);
+  pthread_t ids[8];
+  for (int i = 0; i < 8; ++i) pthread_create(&ids[i], NULL, threadRaises, NULL);
+  for (int i = 0; i < 8; ++i) pthread_join(ids[i], NULL);
+  printf("handled %lu\n", (unsigned long)handled > 0 ? 1ul : 0ul);
+  pthread_create(&ids[0], NULL, threadWaits, NULL);
+  usleep(10000);
+  pthread_cancel(ids[0]);
+  void* result = NULL;
+  pthread_join(ids[0], &result);
+  printf("cancelled %d\n", result == PTHREAD_CANCELED);
+}
+
+// Frames seen from a handler that interrupted a copy.
+static void backtraceHere(int signal) {
+  (void)signal;
+  void* frames[32];
+  const int n = backtrace(frames, 32);
+  int deep = 0;
+  for (int i = 0; i < n; ++i) deep += (char*)frames[i] != NULL;
+  printf("frames enough %d\n", deep >= 6);
+  siglongjmp(back, 1);
+}
+static void storeTo(void* address) { store(address); }
+static void unwinding(void) {
+  void* warm[2];
+  backtrace(warm, 2);
+  signal(SIGSEGV, backtraceHere);
+  if (sigsetjmp(back, 1) == 0) call(storeTo, NULL);
+  printf("done\n");
+}
+
+static void aborted(int signal) {
+  printf("abort handler %d\n", signal);
+  fflush(stdout);
+}
+static void abortHandled(void) {
+  signal(SIGABRT, aborted);
+  fflush(stdout);
+  abort();
+}
+
+static void rawAction(void) {
+  // A program that goes round libc sees what libc has: its own handlers work.
+  signal(SIGUSR1, handlerA);
+  count(&counter, 5);
+  calls = 0;
+  syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGUSR1);
+  printf("calls %d\n", calls);
+}
+
+int main(int argc, char** argv) {
+  static const struct {
+    const char* name;
+    void (*run)(void);
+  } kinds[] = {{"actions", everyAction}, {"old", oldFunctions}, {"delivery", delivery},
+               {"nesting", nesting},     {"stacks", stacks},    {"overflow", overflow},
+               {"children", children},   {"threads", threads},  {"unwinding", unwinding},
+               {"abort", abortHandled},  {"raw", rawAction}};
+  count(&counter, 3);
+  for (size_t i = 0; argc > 1 && i < sizeof kinds / sizeof *kinds; ++i)
+    if (!strcmp(argv[1], kinds[i].name)) {
+      kinds[i].run();
+      count(&counter, 3);
+      printf("counter %lu\n", (unsigned long)counter % 2);
+      return 0;
+    }
+  return 99;
+}

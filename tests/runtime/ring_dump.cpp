@@ -1,0 +1,101 @@
+#include "ring_dump.h"
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+namespace traceback::testing {
+
+namespace {
+
+using namespace format;
+
+// Words of a segment with their positions; sub-buffers end at their first zero or sentinel.
+std::vector<std::pair<std::uint64_t, Word>> wordsOf(const SegmentHeader& segment,
+                                                    const std::vector<std::uint8_t>& bytes) {
+  std::vector<std::pair<std::uint64_t, Word>> words;
+  const std::uint64_t kept = std::min<std::uint64_t>(segment.ordinal + 1, segment.subBufferCount);
+  for (std::uint64_t ordinal = segment.ordinal + 1 - kept; ordinal <= segment.ordinal; ++ordinal) {
+    const std::uint64_t start =
+        segment.fileOffset + ordinal % segment.subBufferCount * segment.subBufferWords * sizeof(Word);
+    for (std::uint64_t i = 0; i + 1 < segment.subBufferWords; ++i) {
+      Word word = 0;
+      std::memcpy(&word, bytes.data() + start + i * sizeof word, sizeof word);
+      if (word == kInvalidWord || word == kSentinelWord) break;
+      words.emplace_back(ordinal * segment.subBufferWords + i, word);
+    }
+  }
+  return words;
+}
+
+Segment dumpSegment(const SegmentHeader& header, const std::vector<std::uint8_t>& bytes) {
+  Segment segment;
+  segment.ordinal = header.ordinal;
+  segment.subBufferWords = header.subBufferWords;
+  const auto words = wordsOf(header, bytes);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto [position, word] = words[i];
+    Record record;
+    record.position = position;
+    if (isDagRecord(word)) {
+      record.isDag = true;
+      record.code = codeOf(word);
+    } else if (isHeader(word) && words.size() - i > payloadWordsOf(word)) {
+      record.type = typeOf(word);
+      record.detail = detailOf(word);
+      for (unsigned value = 0; value + 3 <= payloadWordsOf(word); value += 3)
+        record.values.push_back(
+            valueOf(words[i + 1 + value].second, words[i + 2 + value].second, words[i + 3 + value].second));
+      for (unsigned k = 1; k <= payloadWordsOf(word); ++k) segment.damaged += !isPayload(words[i + k].second);
+      i += payloadWordsOf(word);
+    } else if (isHeader(word)) {
+      break;  // the process died while the runtime wrote it
+    } else {
+      ++segment.damaged;
+      continue;
+    }
+    segment.records.push_back(std::move(record));
+  }
+  // A full sub-buffer holds its words but for the sentinel and a timestamp; the first also a ThreadStart.
+  std::uint64_t current = 0;
+  for (const auto& [position, word] : words) current += position / header.subBufferWords == header.ordinal;
+  segment.dagRecordsEver =
+      header.ordinal * (header.subBufferWords - 1 - 4) + (current < 4 ? 0 : current - 4) - 7;
+  Word last = 0;
+  const std::uint64_t cursor = header.fileOffset + (header.cursor - header.base);
+  if (cursor <= bytes.size() - sizeof last) std::memcpy(&last, bytes.data() + cursor, sizeof last);
+  segment.lastIsClaimed = last == kInvalidWord;
+  return segment;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> Segment::dagCodes() const {
+  std::vector<std::uint32_t> codes;
+  for (const Record& record : records)
+    if (record.isDag) codes.push_back(record.code);
+  return codes;
+}
+
+std::optional<RingDump> dumpRing(const std::vector<std::uint8_t>& bytes) {
+  RingDump dump;
+  if (bytes.size() < kRingHeaderSize) return {};
+  std::memcpy(&dump.header, bytes.data(), sizeof dump.header);
+  if (dump.header.magic != kRingMagic || dump.header.segmentCount > kMaxSegments) return {};
+  for (unsigned i = 0; i < dump.header.segmentCount; ++i) {
+    const SegmentHeader& segment = dump.header.segments[i];
+    const std::uint64_t size = std::uint64_t{segment.subBufferWords} * segment.subBufferCount * sizeof(Word);
+    if (size == 0 || size > bytes.size() || segment.fileOffset > bytes.size() - size) return {};
+    dump.segments[i] = dumpSegment(segment, bytes);
+  }
+  return dump;
+}
+
+std::vector<std::uint8_t> readBytes(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::optional<RingDump> dumpRing(const std::filesystem::path& file) { return dumpRing(readBytes(file)); }
+
+}  // namespace traceback::testing

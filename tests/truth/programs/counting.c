@@ -1,0 +1,132 @@
+// Counts in shared memory, and executes for each number a path that spells it: what of the path is found
+// later must spell numbers that follow one another, up to the last one in the memory.
+//
+//   counting FILE THREADS MILLISECONDS [alarm] [timer]
+//
+// FILE is one page of counts: threads 0 to 7, then the handlers of SIGALRM (setitimer) and of SIGRTMIN
+// (timer_create), both every 200 microseconds. After the time the program kills itself; 0: it goes on.
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { kThreads = 8, kAlarm = kThreads, kTimer, kCounts };
+static volatile uint64_t* counts;
+static volatile unsigned sink;
+
+// A symbol for the place where the path is. The nop keeps the place one of its own.
+#define MARK(name) __asm__ volatile(#name ": nop")
+#define BIT(who, n, bit)    \
+  if ((n) >> (bit) & 1) {   \
+    MARK(who##_one_##bit);  \
+    x += (bit);             \
+  } else {                  \
+    MARK(who##_zero_##bit); \
+    x ^= 5;                 \
+  }
+// 16 bits of a number as a path, then a tight loop whose rounds are its lowest three.
+// clang-format off
+#define SPELL(who)                                                                  \
+  __attribute__((noinline, noclone, used)) static unsigned who##Spell(uint64_t n) { \
+    unsigned x = 1;                                                                 \
+    BIT(who, n, 0) BIT(who, n, 1) BIT(who, n, 2) BIT(who, n, 3)                     \
+    BIT(who, n, 4) BIT(who, n, 5) BIT(who, n, 6) BIT(who, n, 7)                     \
+    BIT(who, n, 8) BIT(who, n, 9) BIT(who, n, 10) BIT(who, n, 11)                   \
+    BIT(who, n, 12) BIT(who, n, 13) BIT(who, n, 14) BIT(who, n, 15)                 \
+    for (unsigned i = 0; i < (n & 7); ++i) {                                        \
+      MARK(who##_round);                                                            \
+      x = x * 3 + i;                                                                \
+    }                                                                               \
+    MARK(who##_end);                                                                \
+    return x;                                                                       \
+  }
+// clang-format on
+SPELL(main)
+SPELL(alarm)
+SPELL(timer)
+
+__attribute__((noinline)) static unsigned mix(unsigned a, unsigned depth) {
+  if (depth == 0) return a;
+  return mix(a * 7 + 1, depth - 1) ^ depth;
+}
+
+static void onAlarm(int signal) {
+  uint64_t n = counts[kAlarm] + 1;
+  counts[kAlarm] = n;
+  sink += alarmSpell(n) + (unsigned)signal;
+}
+
+static void onTimer(int signal) {
+  uint64_t n = counts[kTimer] + 1;
+  counts[kTimer] = n;
+  sink += mix(timerSpell(n), (unsigned)signal % 4);
+}
+
+static uint64_t milliseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static uint64_t deadline;
+
+static void* count(void* slot) {
+  const long which = (long)slot;
+  unsigned local = 0;
+  for (uint64_t n = 1;; ++n) {
+    counts[which] = n;
+    local += mainSpell(n);
+    if (n % 16 == 0) local = mix(local, 5);
+    if (deadline != 0 && n % 256 == 0 && milliseconds() > deadline) kill(getpid(), SIGKILL);
+    if (local == 12345) sink = local;
+  }
+  return NULL;
+}
+
+static void onClock(void (*handler)(int), int signal) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigaction(signal, &action, NULL);
+}
+
+int main(int argc, char** argv) {
+  if (argc < 4) return 2;
+  const int file = open(argv[1], O_RDWR);
+  counts = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (file < 0 || counts == MAP_FAILED) return 1;
+  const long threads = atol(argv[2]);
+  if (atol(argv[3]) != 0) deadline = milliseconds() + (uint64_t)atol(argv[3]);
+  for (int i = 4; i < argc; ++i) {
+    if (strcmp(argv[i], "alarm") == 0) {
+      onClock(onAlarm, SIGALRM);
+      const struct itimerval every = {{0, 200}, {0, 200}};
+      setitimer(ITIMER_REAL, &every, NULL);
+    } else if (strcmp(argv[i], "timer") == 0) {
+      onClock(onTimer, SIGRTMIN);
+      timer_t timer;
+      struct sigevent event;
+      memset(&event, 0, sizeof event);
+      event.sigev_notify = SIGEV_SIGNAL;
+      event.sigev_signo = SIGRTMIN;
+      const struct itimerspec every = {{0, 200000}, {0, 200000}};
+      if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0) return 1;
+      timer_settime(timer, 0, &every, NULL);
+    }
+  }
+  for (long i = 1; i < threads && i < kThreads; ++i) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, count, (void*)i) != 0) return 1;
+  }
+  count((void*)0);
+  return 0;
+}

@@ -1,0 +1,39 @@
+// First, for Qt has macros of the names of some of its fields.
+#include "loader/load_trace.h"
+
+#include "tests/truth/traced_path.h"
+
+#include <algorithm>
+
+namespace traceback::truth {
+
+Attempt<TracedRun> readTrace(const QString& snap) {
+  loader::LoadOptions options;
+  options.useDebugInformation = false;
+  options.useLocalMaps = false;  // a snap must be enough by itself
+  const auto loaded = loader::loadSnap(snap.toStdString(), options);
+  if (!loaded) return std::unexpected(QString::fromStdString(loaded.error().text()));
+  TracedRun run;
+  for (const model::LoadNote& note : loaded->trace->report.notes())
+    if (note.severity != model::Severity::Info)
+      run.damage.append(QString("%1 (%2 times)").arg(QString::fromStdString(note.text)).arg(note.count));
+  for (std::size_t i = 0; i < loaded->trace->threads.size(); ++i) {
+    const auto& info = loaded->trace->threads[i]->info();
+    TracedThread& thread = run.threads.emplace_back();
+    thread.tid = info.tid;
+    thread.atFault = info.atFault;
+    const std::vector<loader::BlockStep> steps = loaded->executedBlocks(i);
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+      const loader::BlockStep& step = steps[k];
+      if (k == 0)
+        thread.startsOverwritten = step.afterGap;
+      else if (step.afterGap)
+        run.damage.append(QString("thread %1: a gap before 0x%2").arg(info.tid).arg(step.start.value, 0, 16));
+      thread.pieces.push_back({step.start.value, step.start.value + step.size, step.faulted});
+    }
+  }
+  std::ranges::sort(run.threads, {}, &TracedThread::tid);
+  return run;
+}
+
+}  // namespace traceback::truth

@@ -1,0 +1,34 @@
+// What the product says that a program's threads executed: the loader's blocks, as the tests compare them.
+#pragma once
+
+#include <QString>
+#include <cstdint>
+#include <vector>
+
+#include "tests/truth/product_run.h"
+
+namespace traceback::truth {
+
+// The instructions within [start, end), link-time addresses of the executable, and the one at `end` if that
+// was begun and faulted.
+struct TracedPiece {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  bool faulted = false;
+};
+
+struct TracedThread {
+  std::uint32_t tid = 0;
+  std::vector<TracedPiece> pieces;
+  bool startsOverwritten = false;
+  bool atFault = false;
+};
+
+struct TracedRun {
+  std::vector<TracedThread> threads;  // by tid
+  QStringList damage;  // what the load report says was lost or damaged, and gaps in the threads
+};
+
+Attempt<TracedRun> readTrace(const QString& snap);
+
+}  // namespace traceback::truth

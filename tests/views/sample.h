@@ -1,0 +1,50 @@
+// A small program with its source and a trace of its fault, for tests that need to see something.
+#pragma once
+
+#include <QHash>
+#include <QString>
+#include <memory>
+
+#include "app/viewer/main_window.h"
+#include "model/trace.h"
+#include "views/code_provider.h"
+
+namespace traceback::tests {
+
+// Source from memory, by path.
+class MemorySources : public views::SourceProvider {
+ public:
+  explicit MemorySources(QHash<QString, QString> files) : m_files(std::move(files)) {}
+  std::optional<views::SourceText> source(const model::SourceFile& file) override;
+  int asked() const { return m_asked; }
+
+ private:
+  QHash<QString, QString> m_files;
+  int m_asked = 0;
+};
+
+// One made-up instruction every four bytes.
+class MemoryDisassembly : public views::DisassemblyProvider {
+ public:
+  explicit MemoryDisassembly(bool works) : m_works(works) {}
+  model::Result<std::vector<views::Instruction>> disassemble(const model::Module& module,
+                                                             model::VirtAddr start,
+                                                             model::VirtAddr end) override;
+
+ private:
+  bool m_works;
+};
+
+// Two files, /src/main.c and /src/parser.c.
+QHash<QString, QString> sampleSources();
+// Three threads; the first faulted in visit(), called by parse(), called by main().
+std::shared_ptr<model::Trace> sampleTrace();
+
+enum class Code : std::uint8_t { Source, Disassembly, Nothing };
+// A window's services that load the trace whatever file is asked for.
+app::Services sampleServices(std::shared_ptr<const model::Trace> trace, Code code = Code::Source);
+// An ordinary window on the trace, opened and shown, that remembers nothing.
+std::unique_ptr<app::MainWindow> sampleWindow(const std::shared_ptr<const model::Trace>& trace,
+                                              Code code = Code::Source);
+
+}  // namespace traceback::tests

@@ -1,0 +1,91 @@
+// Draws the window in each of its states, in light and dark. With TRACEBACK_PICTURES=FOLDER in the
+// environment the pictures are kept there to be looked at; QT_SCALE_FACTOR makes them larger.
+
+#include <QAction>
+#include <QDockWidget>
+#include <QImage>
+#include <QScopeGuard>
+#include <QTest>
+
+#include "app/viewer/color_scheme.h"
+#include "sample.h"
+#include "views/code_pane.h"
+#include "views/code_view.h"
+#include "views/find_bar.h"
+#include "views/side_panels.h"
+#include "views/trace_pane.h"
+
+using namespace traceback;
+
+namespace {
+
+void keep(QWidget& window, const QString& name) {
+  QTest::qWait(150);  // colours of the source come in slices
+  const QImage image = window.grab().toImage();
+  QVERIFY(!image.isNull());
+  const QString folder = qEnvironmentVariable("TRACEBACK_PICTURES");
+  if (!folder.isEmpty()) QVERIFY(image.save(QStringLiteral("%1/%2.png").arg(folder, name)));
+}
+
+double lightness(const QWidget& window, QWidget* part) {
+  const QImage image =
+      const_cast<QWidget&>(window).grab(QRect(part->mapTo(&window, QPoint(0, 0)), part->size())).toImage();
+  double sum = 0;
+  int samples = 0;
+  for (int y = 0; y < image.height(); y += 7)
+    for (int x = 0; x < image.width(); x += 7, ++samples) sum += image.pixelColor(x, y).lightnessF();
+  return sum / samples;
+}
+
+}  // namespace
+
+class Pictures : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void everyStateIsDrawn_data() {
+    QTest::addColumn<app::ColorScheme>("colors");
+    QTest::newRow("light") << app::ColorScheme::Light;
+    QTest::newRow("dark") << app::ColorScheme::Dark;
+  }
+
+  void everyStateIsDrawn() {
+    QFETCH(app::ColorScheme, colors);
+    app::useColorScheme(colors);
+    const QString suffix = QString::fromLatin1(QTest::currentDataTag());
+    const auto trace = tests::sampleTrace();
+    {
+      const auto window = tests::sampleWindow(trace);
+      keep(*window, QStringLiteral("fault-tree-") + suffix);
+      const double light = lightness(*window, window->codePane());
+      QVERIFY2(colors == app::ColorScheme::Dark ? light < 0.4 : light > 0.6,
+               qPrintable(QString::number(light)));
+      window->notesDock()->show();
+      window->navigator().goToThread({1});
+      keep(*window, QStringLiteral("notes-") + suffix);
+      window->notesDock()->hide();
+      window->navigator().goToThread({0});
+      window->tracePane()->setMode(views::TracePane::Mode::Flat);
+      for (int i = 0; i < 30; ++i) window->navigator().step(model::Step::Back);
+      window->codePane()->findBar()->open();
+      keep(*window, QStringLiteral("flat-back-") + suffix);
+      window->codePane()->findBar()->close();
+      window->codePane()->disassemblyAction()->setChecked(true);
+      keep(*window, QStringLiteral("disassembly-") + suffix);
+      window->resize(760, 560);
+      keep(*window, QStringLiteral("small-") + suffix);
+    }
+    {
+      const auto window = tests::sampleWindow(trace, tests::Code::Nothing);
+      keep(*window, QStringLiteral("nothing-") + suffix);
+    }
+    {
+      app::MainWindow window(tests::sampleServices(trace), app::Options(), false);
+      window.show();
+      keep(window, QStringLiteral("welcome-") + suffix);
+    }
+  }
+};
+
+QTEST_MAIN(Pictures)
+#include "tst_pictures.moc"

@@ -1,0 +1,169 @@
+// The viewer as a program, and its window on a snap that was just recorded.
+
+#include <QAction>
+#include <QFileInfo>
+#include <QImage>
+#include <QSignalSpy>
+#include <QStandardPaths>
+#include <QTest>
+#include <QTextBlock>
+
+#include "app/viewer/loader_services.h"
+#include "app/viewer/main_window.h"
+#include "tests/app/command_line.h"
+#include "views/code_pane.h"
+#include "views/code_view.h"
+#include "views/summary_strip.h"
+
+using namespace traceback;
+using test::CommandLine;
+using test::Ran;
+
+namespace {
+
+bool complainsInOneLine(const Ran& ran) {
+  return ran.err.startsWith("traceback-viewer: ") && ran.err.count('\n') == 1 && ran.err.endsWith('\n');
+}
+
+QString currentText(const app::MainWindow& window) {
+  const views::CodeView* source = window.codePane()->sourceView();
+  return source->document()->findBlockByNumber(source->currentLine()).text();
+}
+
+}  // namespace
+
+class Program : public QObject {
+  Q_OBJECT
+
+  CommandLine m_line;
+  QString m_snap;
+
+  Ran viewer(const QStringList& arguments) {
+    QProcessEnvironment environment = m_line.environment();
+    environment.remove(QStringLiteral("DISPLAY"));
+    environment.remove(QStringLiteral("WAYLAND_DISPLAY"));
+    environment.remove(QStringLiteral("QT_QPA_PLATFORM"));
+    return test::run(QStringLiteral(VIEWER_PROGRAM), arguments, environment);
+  }
+
+  // A compiler's cache may have made the program in another folder, whose name is in its debug information.
+  app::Options whereTheSourceIs() const {
+    app::Options options;
+    const auto trace =
+        app::loaderServices().load(m_snap.toStdString(), [](double, const std::string&) {}, {});
+    if (!trace) return options;
+    for (const model::SourceFile& file : (*trace)->files)
+      if (const auto mapping =
+              app::mappingBetween(QString::fromStdString(file.path), QStringLiteral(CRASH_SOURCE)))
+        options.sourceMappings.append(*mapping);
+    return options;
+  }
+
+ private slots:
+  void initTestCase() {
+    QStandardPaths::setTestModeEnabled(true);
+    QVERIFY(m_line.isReady());
+    const Ran ran =
+        m_line.throughShell(QStringLiteral("ulimit -c 0; exec \"$@\""),
+                            {QStringLiteral("run"), QStringLiteral("--"), QStringLiteral(CRASH_PROGRAM)});
+    QVERIFY2(m_line.snaps().size() == 1, ran.err.constData());
+    m_snap = m_line.snaps().first();
+  }
+
+  void helpAndVersionNeedNoDisplay() {
+    for (const char* option : {"--help", "-h"}) {
+      const Ran ran = viewer({QString::fromLatin1(option)});
+      QCOMPARE(ran.status, 0);
+      QVERIFY(ran.out.contains("--screenshot"));
+      QVERIFY(ran.err.isEmpty());
+    }
+    for (const char* option : {"--version", "-v"}) {
+      const Ran ran = viewer({QString::fromLatin1(option)});
+      QCOMPARE(ran.status, 0);
+      QVERIFY(ran.out.startsWith("traceback-viewer "));
+    }
+  }
+
+  void wrongCallIsToldInOneLine() {
+    for (const char* option : {"--nonsense", "--size=1", "--goto=x", "--screenshot=a.png"}) {
+      const Ran ran = viewer({QString::fromLatin1(option)});
+      QCOMPARE(ran.status, 2);
+      QVERIFY2(complainsInOneLine(ran), ran.err.constData());
+    }
+  }
+
+  void pictureIsDrawnWithoutADisplay() {
+    const QString picture = m_line.path(QStringLiteral("picture.png"));
+    const Ran ran = viewer({QStringLiteral("--screenshot"), picture, QStringLiteral("--size"),
+                            QStringLiteral("900x600"), QStringLiteral("--time-to-paint"), m_snap});
+    QCOMPARE(ran.status, 0);
+    QVERIFY2(ran.err.isEmpty(), ran.err.constData());
+    QVERIFY(ran.out.startsWith("time to paint: "));
+    QCOMPARE(QImage(picture).size(), QSize(900, 600));
+  }
+
+  void badFileIsToldInOneLineAndLeavesNoPicture_data() {
+    QTest::addColumn<QByteArray>("bytes");
+    const QByteArray whole = test::readFile(m_snap);
+    QVERIFY(whole.size() > 200);
+    QTest::newRow("empty") << QByteArray();
+    QTest::newRow("something else") << QByteArray("#!/bin/sh\n");
+    QTest::newRow("cut off in the header") << whole.first(20);
+  }
+
+  void badFileIsToldInOneLineAndLeavesNoPicture() {
+    QFETCH(QByteArray, bytes);
+    const QString bad = m_line.path(QStringLiteral("bad.tbsnap"));
+    const QString picture = m_line.path(QStringLiteral("bad.png"));
+    QVERIFY(test::writeFile(bad, bytes));
+    const Ran ran = viewer({QStringLiteral("--screenshot"), picture, bad});
+    QCOMPARE(ran.status, 1);
+    QVERIFY2(complainsInOneLine(ran) && ran.err.contains(bad.toUtf8()), ran.err.constData());
+    QVERIFY(!QFileInfo::exists(picture));
+  }
+
+  void missingFileAndUnwritablePictureAreTold() {
+    const Ran missing = viewer({QStringLiteral("--screenshot"), m_line.path(QStringLiteral("a.png")),
+                                m_line.path(QStringLiteral("none.tbsnap"))});
+    QCOMPARE(missing.status, 1);
+    QVERIFY2(complainsInOneLine(missing) && missing.err.contains("none.tbsnap"), missing.err.constData());
+    const QString nowhere = m_line.path(QStringLiteral("no/such/folder/a.png"));
+    const Ran unwritable = viewer({QStringLiteral("--screenshot"), nowhere, m_snap});
+    QCOMPARE(unwritable.status, 1);
+    QVERIFY2(complainsInOneLine(unwritable) && unwritable.err.contains(nowhere.toUtf8()),
+             unwritable.err.constData());
+  }
+
+  void recordedCrashOpensAtItsFaultAndStepsBack() {
+    app::MainWindow window(app::loaderServices(), whereTheSourceIs(), false);
+    QSignalSpy finished(&window, &app::MainWindow::finishedLoading);
+    window.show();
+    window.openFile(m_snap);
+    QVERIFY(finished.wait(30'000));
+    QCOMPARE(finished.first().first().toString(), QString());
+    QCOMPARE(window.windowTitle(), QStringLiteral("crash: SIGSEGV in sum \u2014 TraceBack"));
+    QVERIFY(window.summaryStrip()->headline().contains(QStringLiteral("at 0x8")));
+    QVERIFY(window.codePane()->showsSource());
+    QVERIFY2(currentText(window).contains(QStringLiteral("the fault")), qPrintable(currentText(window)));
+    QVERIFY(window.navigator().step(model::Step::BackOver));
+    QVERIFY(currentText(window).contains(QStringLiteral("while (count-- > 0)")) ||
+            currentText(window).contains(QStringLiteral("node = node->next")));
+    QVERIFY(window.navigator().step(model::Step::BackOut));
+    QVERIFY2(currentText(window).contains(QStringLiteral("sum(nodes, 4)")), qPrintable(currentText(window)));
+    QVERIFY(window.navigator().goToFault());
+    window.codePane()->disassemblyAction()->setChecked(true);
+    QVERIFY2(window.codePane()->showsDisassembly(), qPrintable(window.codePane()->notice()));
+    const views::CodeView* code = window.codePane()->disassemblyView();
+    bool faultMarked = false;
+    for (int line = 0; line < code->blockCount(); ++line) {
+      if (!code->mark(line).fault) continue;
+      faultMarked = true;
+      QVERIFY(code->mark(line).hits > 0);
+      QVERIFY(code->document()->findBlockByNumber(line).text().contains(u'['));  // it reads memory
+    }
+    QVERIFY(faultMarked);
+  }
+};
+
+QTEST_MAIN(Program)
+#include "tst_program.moc"

@@ -1,0 +1,100 @@
+// The code around the position: source if it is found, else the instructions of the function, else a plain
+// word on what is missing. Shows what ran in the current call, and goes to a line's nearest execution.
+#pragma once
+
+#include <QHash>
+#include <QWidget>
+#include <memory>
+#include <vector>
+
+#include "views/code_provider.h"
+#include "views/executed_lines.h"
+#include "views/navigator.h"
+#include "views/source_cache.h"
+
+class QAction;
+class QLabel;
+class QStackedWidget;
+class QToolButton;
+
+namespace traceback::views {
+
+class CodeView;
+class ElidedLabel;
+class FindBar;
+class SourceHighlighter;
+
+class CodePane : public QWidget {
+  Q_OBJECT
+
+ public:
+  CodePane(Navigator& navigator, SourceCache& sources, QWidget* parent = nullptr);
+
+  void setDisassembly(std::shared_ptr<DisassemblyProvider> provider);
+  // Asked for, or shown because there is no source.
+  bool showsDisassembly() const;
+  bool showsSource() const;
+  QAction* disassemblyAction() const { return m_disassemblyAction; }
+  CodeView* sourceView() const { return m_source; }
+  CodeView* disassemblyView() const { return m_assembly; }
+  FindBar* findBar() const { return m_find; }
+  // What stands where there is no code to show; empty otherwise.
+  QString notice() const;
+  void refresh();
+
+ signals:
+  void message(const QString& text);
+  // The user wants to say where the source is; the path is as the debug information has it.
+  void locateRequested(const QString& path);
+
+ protected:
+  void changeEvent(QEvent* event) override;
+
+ private:
+  // The entry whose code stands for the position: the position's own, or, where that has no code, the last
+  // line before it.
+  struct Place {
+    model::EntryIndex index = 0;
+    model::Entry entry;
+    bool own = true;
+  };
+  std::optional<Place> codePlace() const;
+  bool showSource(const Place& place);
+  bool showDisassembly(const Place& place, QString& why);
+  void showNotice(const QString& title, const QString& text, const QString& missingSource);
+  void markSource();
+  void markDisassembly(const Place& place);
+  void setHeader(const QString& title, const QString& detail, const Place& place);
+  void sourceLineActivated(int line);
+  void instructionActivated(int line);
+  void goToNearest(const std::vector<model::EntryIndex>& executions, const QString& what);
+  void colour();
+
+  Navigator* m_navigator;
+  SourceCache* m_sources;
+  std::shared_ptr<DisassemblyProvider> m_provider;
+  ExecutedLines m_executed;
+
+  QLabel* m_title;
+  ElidedLabel* m_detail;
+  QLabel* m_function;
+  QAction* m_disassemblyAction;
+  QToolButton* m_locate;
+  QStackedWidget* m_stack;
+  CodeView* m_source;
+  CodeView* m_assembly;
+  QWidget* m_noticePage;
+  QLabel* m_noticeTitle;
+  QLabel* m_noticeText;
+  QToolButton* m_noticeLocate;
+  FindBar* m_find;
+  SourceHighlighter* m_highlighter;
+
+  model::FileId m_shownFile;
+  QString m_missingSource;
+  model::ModuleId m_shownModule;
+  model::VirtAddr m_shownStart, m_shownEnd;
+  std::vector<Instruction> m_instructions;
+};
+
+}  // namespace traceback::views

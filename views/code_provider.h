@@ -1,0 +1,42 @@
+// What the views need from outside the trace: the text of source files and the instructions of functions.
+// The program that shows the views implements these; a test may bring its own.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <optional>
+#include <vector>
+
+#include "model/error.h"
+#include "model/trace.h"
+
+namespace traceback::views {
+
+struct SourceText {
+  QString path;       // where it was found; may differ from where it was compiled
+  QStringList lines;  // without line ends
+};
+
+// Called on the UI thread; answers are kept by the caller until the trace changes.
+class SourceProvider {
+ public:
+  virtual ~SourceProvider() = default;
+  virtual std::optional<SourceText> source(const model::SourceFile& file) = 0;
+};
+
+struct Instruction {
+  model::VirtAddr address;
+  std::uint32_t size = 0;
+  QString text;  // "mov    rax, qword ptr [rbp - 8]"
+};
+
+// Called on the UI thread, for one function at a time.
+class DisassemblyProvider {
+ public:
+  virtual ~DisassemblyProvider() = default;
+  // Instructions from `start` up to `end`, both link-time addresses of the module's original file.
+  virtual model::Result<std::vector<Instruction>> disassemble(const model::Module& module,
+                                                              model::VirtAddr start, model::VirtAddr end) = 0;
+};
+
+}  // namespace traceback::views

@@ -1,0 +1,298 @@
+#include "views/code_view.h"
+
+#include <QApplication>
+#include <QHelpEvent>
+#include <QPainter>
+#include <QPainterPath>
+#include <QScrollBar>
+#include <QTextBlock>
+#include <QToolTip>
+#include <algorithm>
+
+#include "views/formatting.h"
+#include "views/icons.h"
+#include "views/theme.h"
+
+namespace traceback::views {
+namespace {
+
+constexpr int kIcon = 14;
+constexpr int kEdge = 5;       // left of the icon
+constexpr int kGap = 10;       // between the columns
+constexpr int kBar = 3;        // marks executed lines
+constexpr int kArrow = 8;      // marks the current line
+constexpr int kContextLines = 4;
+
+}  // namespace
+
+class CodeMargin : public QWidget {
+ public:
+  explicit CodeMargin(CodeView* view) : QWidget(view), m_view(view) {
+    setCursor(Qt::ArrowCursor);
+    setAccessibleName(CodeView::tr("Line numbers and hit counts"));
+  }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override { m_view->paintMargin(event); }
+  void mouseReleaseEvent(QMouseEvent* event) override {
+    const int line = m_view->lineAt(event->position().toPoint().y());
+    if (event->button() == Qt::LeftButton && line >= 0) emit m_view->lineActivated(line);
+  }
+  void wheelEvent(QWheelEvent* event) override { QApplication::sendEvent(m_view->viewport(), event); }
+  bool event(QEvent* event) override {
+    if (event->type() == QEvent::ToolTip) {
+      const auto* help = static_cast<QHelpEvent*>(event);
+      QToolTip::showText(help->globalPos(), m_view->markText(m_view->lineAt(help->pos().y())), this);
+      return true;
+    }
+    return QWidget::event(event);
+  }
+
+ private:
+  CodeView* m_view;
+};
+
+CodeView::CodeView(QWidget* parent) : QPlainTextEdit(parent), m_margin(new CodeMargin(this)) {
+  setReadOnly(true);
+  setUndoRedoEnabled(false);
+  setFrameShape(QFrame::NoFrame);
+  setLineWrapMode(QPlainTextEdit::NoWrap);
+  setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  viewport()->setCursor(Qt::ArrowCursor);
+  document()->setDocumentMargin(2);
+  applyFont();
+  connect(verticalScrollBar(), &QScrollBar::actionTriggered, this, [this] { m_follow = false; });
+  connect(this, &QPlainTextEdit::updateRequest, this, [this](const QRect& rect, int dy) {
+    if (dy != 0)
+      m_margin->scroll(0, dy);
+    else
+      m_margin->update(0, rect.y(), m_margin->width(), rect.height());
+  });
+}
+
+void CodeView::applyFont() {
+  setFont(codeFont());
+  setTabStopDistance(8 * QFontMetricsF(codeFont()).horizontalAdvance(u' '));
+  layOutMargin();
+}
+
+void CodeView::setLines(const QStringList& lines, const QStringList& labels) {
+  m_marks.clear();
+  m_current = -1;
+  m_labels = labels;
+  setPlainText(lines.join(u'\n'));
+  layOutMargin();
+}
+
+void CodeView::setMarks(QHash<int, Mark> marks, bool atLeast) {
+  m_marks = std::move(marks);
+  m_atLeast = atLeast;
+  layOutMargin();
+  viewport()->update();
+  m_margin->update();
+}
+
+QString CodeView::label(int line) const {
+  if (m_labels.isEmpty()) return QString::number(line + 1);
+  return line < m_labels.size() ? m_labels[line] : QString();
+}
+
+void CodeView::setCurrentLine(int line) {
+  m_current = line;
+  m_follow = true;
+  viewport()->update();
+  m_margin->update();
+  scrollToCurrent(false);
+}
+
+void CodeView::scrollToCurrent(bool resized) {
+  const QTextBlock block = document()->findBlockByNumber(m_current);
+  if (m_current < 0 || !block.isValid()) return;
+  const int top = firstVisibleBlock().blockNumber();
+  const int shown =
+      std::max(1, static_cast<int>(viewport()->height() / std::max(1.0, lineRect(block).height())));
+  const int first = std::max(0, std::min(top, document()->blockCount() - shown));
+  if (!resized) {
+    // The text cursor goes along for the keyboard and for screen readers; where to scroll is decided here.
+    const int across = horizontalScrollBar()->value();
+    setTextCursor(QTextCursor(block));
+    horizontalScrollBar()->setValue(across);
+  }
+  const int room = std::min(kContextLines, shown / 4);
+  const bool near = m_current >= first + room && m_current <= first + shown - 1 - room;
+  int scroll = first;
+  if (m_current < first || m_current >= first + shown || (resized && !near))
+    scroll = m_current - shown / 2;
+  else if (m_current < first + room)
+    scroll = m_current - room;
+  else if (m_current > first + shown - 1 - room)
+    scroll = m_current - shown + 1 + room;
+  verticalScrollBar()->setValue(std::max(0, scroll));
+}
+
+QRectF CodeView::lineRect(const QTextBlock& block) const {
+  return blockBoundingGeometry(block).translated(contentOffset());
+}
+
+int CodeView::lineAt(int y) const {
+  for (QTextBlock block = firstVisibleBlock(); block.isValid(); block = block.next()) {
+    const QRectF rect = lineRect(block);
+    if (rect.top() > y) break;
+    if (y < rect.bottom()) return block.blockNumber();
+  }
+  return -1;
+}
+
+void CodeView::layOutMargin() {
+  const QFontMetrics metrics(font());
+  int longest = 3;
+  if (m_labels.isEmpty())
+    longest = std::max<int>(longest, static_cast<int>(QString::number(blockCount()).size()));
+  for (const QString& text : m_labels) longest = std::max<int>(longest, static_cast<int>(text.size()));
+  m_labelWidth = metrics.horizontalAdvance(u'0') * longest;
+  std::size_t most = 0;
+  for (const Mark& mark : std::as_const(m_marks)) most = std::max(most, mark.hits);
+  const auto digits = std::max<qsizetype>(4, QString::number(most).size() + (m_atLeast ? 2 : 1));
+  m_hitsWidth = metrics.horizontalAdvance(u'0') * static_cast<int>(digits);
+  const int width = kEdge + kIcon + kGap / 2 + m_labelWidth + kGap + m_hitsWidth + kGap / 2 + kBar + kArrow;
+  setViewportMargins(width, 0, 0, 0);
+  m_margin->setGeometry(contentsRect().left(), contentsRect().top(), width, contentsRect().height());
+}
+
+void CodeView::resizeEvent(QResizeEvent* event) {
+  QPlainTextEdit::resizeEvent(event);
+  layOutMargin();
+  if (m_follow) scrollToCurrent(true);
+}
+
+void CodeView::wheelEvent(QWheelEvent* event) {
+  m_follow = false;
+  QPlainTextEdit::wheelEvent(event);
+}
+
+void CodeView::changeEvent(QEvent* event) {
+  QPlainTextEdit::changeEvent(event);
+  if (event->type() == QEvent::ApplicationFontChange) applyFont();
+  if (event->type() == QEvent::PaletteChange) m_margin->update();
+}
+
+void CodeView::paintEvent(QPaintEvent* event) {
+  {
+    const Theme theme(palette());
+    QPainter painter(viewport());
+    for (QTextBlock block = firstVisibleBlock(); block.isValid(); block = block.next()) {
+      const QRectF rect = lineRect(block);
+      if (rect.top() > event->rect().bottom()) break;
+      const int line = block.blockNumber();
+      const Mark mark = m_marks.value(line);
+      const QRectF band(0, rect.top(), viewport()->width(), rect.height());
+      if (mark.hits > 0) painter.fillRect(band, theme.executed);
+      if (mark.fault) painter.fillRect(band, theme.fault);
+      if (line != m_current) continue;
+      if (!mark.fault) painter.fillRect(band, theme.current);
+      painter.setPen(mark.fault ? theme.faultMark : theme.currentMark);
+      painter.drawLine(band.topLeft(), band.topRight());
+      painter.drawLine(band.bottomLeft() - QPointF(0, 1), band.bottomRight() - QPointF(0, 1));
+    }
+  }
+  QPlainTextEdit::paintEvent(event);
+}
+
+void CodeView::paintMargin(QPaintEvent* event) {
+  const Theme theme(palette());
+  QPainter painter(m_margin);
+  painter.fillRect(event->rect(), theme.margin);
+  const int width = m_margin->width();
+  const int labelLeft = kEdge + kIcon + kGap / 2;
+  const int hitsLeft = labelLeft + m_labelWidth + kGap;
+  const int barLeft = width - kArrow - kBar;
+  for (QTextBlock block = firstVisibleBlock(); block.isValid(); block = block.next()) {
+    const QRectF rect = lineRect(block);
+    if (rect.top() > event->rect().bottom()) break;
+    const int line = block.blockNumber();
+    const Mark mark = m_marks.value(line);
+    const bool current = line == m_current;
+    QFont font = this->font();
+    font.setBold(current);
+    painter.setFont(font);
+    painter.setPen(current || mark.hits > 0 ? theme.text : theme.faintText);
+    const auto cell = [&rect](int left, int cellWidth) {
+      return QRectF(left, rect.top(), cellWidth, rect.height());
+    };
+    const auto align = (m_labels.isEmpty() ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter;
+    painter.drawText(cell(labelLeft, m_labelWidth), static_cast<int>(align), label(line));
+    if (mark.hits > 0) {
+      font.setBold(false);
+      painter.setFont(font);
+      painter.setPen(theme.dimText);
+      const QString hits =
+          QStringLiteral("%1%2\u00d7").arg(m_atLeast ? QStringLiteral("\u2265") : QString()).arg(mark.hits);
+      painter.drawText(cell(hitsLeft, m_hitsWidth), static_cast<int>(Qt::AlignRight | Qt::AlignVCenter),
+                       hits);
+      painter.fillRect(cell(barLeft, kBar), theme.executedMark);
+    }
+    if (mark.fault) {
+      const QRectF where(kEdge, rect.center().y() - kIcon / 2.0, kIcon, kIcon);
+      paintIcon(painter, where, QStringLiteral("fault"), theme.faultMark);
+    }
+    if (current) {
+      painter.setRenderHint(QPainter::Antialiasing);
+      QPainterPath arrow;
+      const double half = std::min(rect.height() / 2 - 3, 5.0);
+      arrow.moveTo(barLeft + kBar + 1.5, rect.center().y() - half);
+      arrow.lineTo(width - 0.5, rect.center().y());
+      arrow.lineTo(barLeft + kBar + 1.5, rect.center().y() + half);
+      arrow.closeSubpath();
+      painter.fillPath(arrow, mark.fault ? theme.faultMark : theme.currentMark);
+      painter.setRenderHint(QPainter::Antialiasing, false);
+    }
+  }
+}
+
+QString CodeView::markText(int line) const {
+  const auto mark = m_marks.constFind(line);
+  if (line < 0 || mark == m_marks.constEnd()) return {};
+  QStringList parts;
+  if (mark->fault) parts.append(tr("The thread faulted here."));
+  if (mark->hits > 0) {
+    const QString times = mark->hits == 1 && !m_atLeast ? tr("Ran once in this call.")
+                          : m_atLeast ? tr("Ran at least %1 times in this call.").arg(count(mark->hits))
+                                      : tr("Ran %1 times in this call.").arg(count(mark->hits));
+    parts.append(times + u' ' + tr("Click to go to its nearest execution."));
+  }
+  return parts.join(u'\n');
+}
+
+bool CodeView::event(QEvent* event) {
+  if (event->type() == QEvent::ToolTip) {
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const QPoint at = viewport()->mapFromGlobal(help->globalPos());
+    QToolTip::showText(help->globalPos(), markText(lineAt(at.y())), this);
+    return true;
+  }
+  return QPlainTextEdit::event(event);
+}
+
+void CodeView::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {
+    emit lineActivated(textCursor().blockNumber());
+    event->accept();
+    return;
+  }
+  QPlainTextEdit::keyPressEvent(event);
+}
+
+void CodeView::mousePressEvent(QMouseEvent* event) {
+  m_pressed = event->position().toPoint();
+  QPlainTextEdit::mousePressEvent(event);
+}
+
+void CodeView::mouseReleaseEvent(QMouseEvent* event) {
+  QPlainTextEdit::mouseReleaseEvent(event);
+  const QPoint at = event->position().toPoint();
+  const bool dragged = (at - m_pressed).manhattanLength() >= QApplication::startDragDistance();
+  if (event->button() != Qt::LeftButton || dragged || textCursor().hasSelection()) return;
+  if (const int line = lineAt(at.y()); line >= 0) emit lineActivated(line);
+}
+
+}  // namespace traceback::views

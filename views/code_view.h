@@ -1,0 +1,66 @@
+// Lines of code with a margin that shows what ran: source or instructions, whichever it is given.
+#pragma once
+
+#include <QHash>
+#include <QPlainTextEdit>
+#include <QStringList>
+
+namespace traceback::views {
+
+class CodeView : public QPlainTextEdit {
+  Q_OBJECT
+
+ public:
+  struct Mark {
+    std::size_t hits = 0;  // executions in this call
+    bool fault = false;
+  };
+
+  explicit CodeView(QWidget* parent = nullptr);
+
+  // Lines are counted from 0 here. Labels stand in the margin; without them the lines are numbered from 1.
+  void setLines(const QStringList& lines, const QStringList& labels = {});
+  // `atLeast`: the hits are a lower bound.
+  void setMarks(QHash<int, Mark> marks, bool atLeast);
+  // -1 for none. Brings the line into sight, with some lines around it.
+  void setCurrentLine(int line);
+  int currentLine() const { return m_current; }
+  Mark mark(int line) const { return m_marks.value(line); }
+  QString label(int line) const;
+
+ signals:
+  // A click or Enter on a line.
+  void lineActivated(int line);
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+  void changeEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  friend class CodeMargin;
+
+  void layOutMargin();
+  void scrollToCurrent(bool resized);
+  void paintMargin(QPaintEvent* event);
+  int lineAt(int y) const;
+  QString markText(int line) const;
+  QRectF lineRect(const QTextBlock& block) const;
+  void applyFont();
+
+  QWidget* m_margin;
+  QStringList m_labels;
+  QHash<int, Mark> m_marks;
+  bool m_atLeast = false;
+  int m_current = -1;
+  bool m_follow = true;  // the user has not scrolled since the current line was set
+  int m_labelWidth = 0, m_hitsWidth = 0;
+  QPoint m_pressed;
+};
+
+}  // namespace traceback::views

@@ -1,0 +1,62 @@
+// How an entry reads in the trace pane: its columns, and the badges that say what is special about it.
+#pragma once
+
+#include <QList>
+#include <QMetaType>
+#include <QString>
+
+#include "model/call_tree.h"
+#include "model/trace.h"
+#include "views/source_cache.h"
+
+namespace traceback::views {
+
+// Columns and roles that both trace models share.
+enum TraceColumn { kWhatColumn, kPlaceColumn, kFunctionColumn, kNoteColumn, kTraceColumnCount };
+
+enum TraceRole {
+  kEntryRole = Qt::UserRole,  // EntryIndex as qulonglong; invalid for a row that is no entry
+  kBadgesRole,                // QList<Badge>, in the note column
+  kStyleRole,                 // RowStyle
+  kDepthRole,                 // int
+  kDetailRole,                // QString: dim text after the main one, in the first column
+};
+
+// How a row is drawn.
+enum class RowStyle : std::uint8_t { Code, Words, Call, Quiet, More };
+
+struct Badge {
+  enum Kind : std::uint8_t { Fault, Signal, Exception, Gap, Untraced, Info } kind = Info;
+  QString text;
+  QString explanation;
+
+  friend bool operator==(const Badge&, const Badge&) = default;
+};
+
+// The name of a badge's icon.
+QString badgeIcon(Badge::Kind kind);
+
+// Reads entries of one trace; the trace and the cache outlive it.
+class EntryText {
+ public:
+  EntryText(const model::Trace& trace, SourceCache& sources) : m_trace(&trace), m_sources(&sources) {}
+
+  // `call` is the span if the row stands for a whole call, whose entry may then be any that it begins with.
+  QString what(const model::Entry& entry, const model::CallSpan* call) const;
+  QString detail(const model::CallSpan& call) const;
+  QString place(const model::Entry& entry, const model::CallSpan* call) const;
+  QString function(const model::Entry& entry, const model::CallSpan* call) const;
+  QList<Badge> badges(const model::Entry& entry, const model::CallSpan* call) const;
+  RowStyle style(const model::Entry& entry, const model::CallSpan* call) const;
+  QString toolTip(const model::Entry& entry, const model::CallSpan* call) const;
+  // All of it in one sentence, for a screen reader.
+  QString spoken(const model::Entry& entry, const model::CallSpan* call) const;
+
+ private:
+  const model::Trace* m_trace;
+  SourceCache* m_sources;
+};
+
+}  // namespace traceback::views
+
+Q_DECLARE_METATYPE(traceback::views::Badge)

@@ -1,0 +1,44 @@
+// Numbers, places and events of a trace in words.
+#pragma once
+
+#include <QString>
+#include <cstdint>
+
+#include "model/entry.h"
+#include "model/trace.h"
+
+namespace traceback::views {
+
+// "SIGSEGV"; "signal 77" for one without a name.
+QString signalName(std::uint32_t number);
+// "invalid memory reference"; empty if there is nothing to add to the name.
+QString signalMeaning(std::uint32_t number);
+// "address not mapped", of the si_code that came with the signal; empty if it says nothing.
+QString signalCodeMeaning(std::uint32_t number, std::uint32_t code);
+
+QString gapText(std::uint32_t cause);
+
+// "0x55d0", without leading zeros.
+QString hex(std::uint64_t value);
+// With the locale's group separators.
+QString count(std::uint64_t value);
+QString dateTime(model::Nanoseconds when);
+
+// Last part of a path.
+QString fileName(const std::string& path);
+
+// "parser.c:119"; without line information "libfoo.so+0x1234"; empty if nothing is known.
+QString place(const model::Trace& trace, const model::Entry& entry);
+// "visit(Node*)"; "unknown function" if nothing names it.
+QString functionName(const model::Trace& trace, model::FunctionId function);
+// The function's name without parameters, template arguments and return type, for titles: "parse".
+QString shortFunctionName(const QString& name);
+QString shortFunctionName(const model::Trace& trace, model::FunctionId function);
+
+// What made the snap, as a headline: "SIGSEGV, invalid memory reference at 0x8".
+QString reasonText(const model::Trace::Summary& summary);
+
+// "1 main" or "thread 4242".
+QString threadName(const model::ThreadTrace::Info& info, std::size_t number);
+
+}  // namespace traceback::views

@@ -1,0 +1,70 @@
+// Where the user stands in a trace, and every way to move: the six steps, jumps, and the history of jumps.
+// All panes watch one navigator and move by it, which is what keeps them in step.
+#pragma once
+
+#include <QObject>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "model/stepping.h"
+#include "model/trace.h"
+
+namespace traceback::views {
+
+struct Position {
+  model::ThreadIndex thread;
+  model::EntryIndex entry = 0;  // steppable, as model/stepping.h has it
+  friend bool operator==(const Position&, const Position&) = default;
+};
+
+class Navigator : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit Navigator(QObject* parent = nullptr);
+
+  // Stands at the initial position of the first thread that has one. Null closes the trace.
+  void setTrace(std::shared_ptr<const model::Trace> trace);
+
+  const std::shared_ptr<const model::Trace>& trace() const { return m_trace; }
+  model::ThreadIndex threadIndex() const { return m_thread; }
+  const model::ThreadTrace* thread() const;        // null without a trace
+  std::optional<model::EntryIndex> entryIndex() const;
+  std::optional<model::Entry> entry() const;
+
+  // False if the trace ends before such a step; nothing moves then.
+  bool step(model::Step how);
+  bool canStep(model::Step how) const;
+
+  enum class Remember : std::uint8_t { No, Yes };
+  // Goes to the entry, or, where nobody can stand on it, to the nearest one that can be stood on: the next
+  // one for a call, else the previous.
+  bool goTo(model::ThreadIndex thread, model::EntryIndex entry, Remember remember);
+  // To where the thread was left, at first to its initial position.
+  bool goToThread(model::ThreadIndex thread);
+  // To the fault of the thread at fault; false if no thread faulted.
+  bool goToFault();
+
+  bool canGoBack() const { return !m_past.empty(); }
+  bool canGoForward() const { return !m_future.empty(); }
+  void historyBack();
+  void historyForward();
+
+ signals:
+  void traceChanged();
+  void threadChanged();
+  void moved();
+
+ private:
+  const model::ThreadTrace* threadAt(model::ThreadIndex index) const;
+  void stand(Position where);
+  std::optional<Position> position() const;
+
+  std::shared_ptr<const model::Trace> m_trace;
+  model::ThreadIndex m_thread;
+  std::vector<std::optional<model::EntryIndex>> m_entries;  // one a thread
+  std::vector<Position> m_past, m_future;
+};
+
+}  // namespace traceback::views

@@ -1,0 +1,40 @@
+#include "views/source_cache.h"
+
+#include <QRegularExpression>
+
+namespace traceback::views {
+
+void SourceCache::setTrace(std::shared_ptr<const model::Trace> trace) {
+  m_trace = std::move(trace);
+  m_files.clear();
+}
+
+void SourceCache::setProvider(std::shared_ptr<SourceProvider> provider) {
+  m_provider = std::move(provider);
+  m_files.clear();
+}
+
+void SourceCache::forgetMisses() {
+  std::erase_if(m_files, [](const auto& file) { return file.second == nullptr; });
+}
+
+const SourceText* SourceCache::source(model::FileId id) {
+  if (!m_trace || !m_provider) return nullptr;
+  const model::SourceFile* file = m_trace->file(id);
+  if (file == nullptr) return nullptr;
+  if (const auto found = m_files.find(id); found != m_files.end()) return found->second.get();
+  auto text = m_provider->source(*file);
+  auto& slot = m_files[id];
+  if (text) slot = std::make_unique<SourceText>(std::move(*text));
+  return slot.get();
+}
+
+QString SourceCache::line(model::FileId file, std::uint32_t number) {
+  const SourceText* text = number == 0 ? nullptr : source(file);
+  if (text == nullptr || number > static_cast<std::size_t>(text->lines.size())) return {};
+  // Comments pushed far to the right come nearer.
+  static const QRegularExpression kWide(QStringLiteral("\\s{3,}"));
+  return text->lines[number - 1].trimmed().replace(kWide, QStringLiteral("  "));
+}
+
+}  // namespace traceback::views

@@ -1,0 +1,30 @@
+// Source text by file, fetched once. What was not found is remembered too.
+#pragma once
+
+#include <QString>
+#include <memory>
+#include <unordered_map>
+
+#include "model/trace.h"
+#include "views/code_provider.h"
+
+namespace traceback::views {
+
+class SourceCache {
+ public:
+  // Without a provider nothing is found. Both are forgotten with setTrace.
+  void setTrace(std::shared_ptr<const model::Trace> trace);
+  void setProvider(std::shared_ptr<SourceProvider> provider);
+  // Looks again for what was not found, after the user has said where it is.
+  void forgetMisses();
+
+  const SourceText* source(model::FileId file);                 // null if not found
+  QString line(model::FileId file, std::uint32_t line);         // trimmed; empty if not found
+
+ private:
+  std::shared_ptr<const model::Trace> m_trace;
+  std::shared_ptr<SourceProvider> m_provider;
+  std::unordered_map<model::FileId, std::unique_ptr<SourceText>> m_files;
+};
+
+}  // namespace traceback::views

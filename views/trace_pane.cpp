@@ -1,0 +1,341 @@
+#include "views/trace_pane.h"
+
+#include <QAction>
+#include <QActionGroup>
+#include <QDataStream>
+#include <QEvent>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QMenu>
+#include <QScopedValueRollback>
+#include <QScrollBar>
+#include <QStackedWidget>
+#include <QTableView>
+#include <QToolButton>
+#include <QTreeView>
+#include <QVBoxLayout>
+
+#include "views/flat_header.h"
+#include "views/flat_model.h"
+#include "views/formatting.h"
+#include "views/icons.h"
+#include "views/pane_header.h"
+#include "views/selection_colors.h"
+#include "views/trace_delegate.h"
+#include "views/tree_model.h"
+
+namespace traceback::views {
+namespace {
+
+// Rows kept in sight above and below the current one.
+constexpr int kContextRows = 3;
+
+class TraceTree : public QTreeView {
+ public:
+  using QTreeView::QTreeView;
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override {
+    // Unfolding without end would bring all of the trace.
+    if (event->key() == Qt::Key_Asterisk) {
+      if (currentIndex().isValid()) expandRecursively(currentIndex(), 1);
+      event->accept();
+      return;
+    }
+    QTreeView::keyPressEvent(event);
+  }
+};
+
+void prepare(QAbstractItemView* view) {
+  view->setFrameShape(QFrame::NoFrame);
+  view->setSelectionMode(QAbstractItemView::SingleSelection);
+  view->setSelectionBehavior(QAbstractItemView::SelectRows);
+  view->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  view->setVerticalScrollMode(QAbstractItemView::ScrollPerItem);
+  view->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  view->setTextElideMode(Qt::ElideRight);
+  new SelectionColors(view);
+}
+
+void prepare(QHeaderView* header) {
+  header->setSectionsMovable(true);
+  header->setFirstSectionMovable(true);
+  header->setHighlightSections(false);
+  header->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  header->setStretchLastSection(false);
+  header->setMinimumSectionSize(60);
+  header->setContextMenuPolicy(Qt::CustomContextMenu);
+  header->setSectionResizeMode(QHeaderView::Interactive);
+  header->setSectionResizeMode(kWhatColumn, QHeaderView::Stretch);
+}
+
+}  // namespace
+
+TracePane::TracePane(Navigator& navigator, SourceCache& sources, QWidget* parent)
+    : QWidget(parent),
+      m_navigator(&navigator),
+      m_sources(&sources),
+      m_tree(new TreeModel(sources, this)),
+      m_flat(new FlatModel(sources, this)),
+      m_delegate(new TraceDelegate(this)),
+      m_treeView(new TraceTree(this)),
+      m_flatView(new QTableView(this)),
+      m_stack(new QStackedWidget(this)),
+      m_title(new QLabel(this)),
+      m_empty(new QLabel(tr("This thread recorded nothing."), this)),
+      m_treeAction(new QAction(icon(QStringLiteral("tree")), tr("Call &Tree"), this)),
+      m_flatAction(new QAction(icon(QStringLiteral("flat")), tr("&Flat"), this)) {
+  m_treeAction->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_1));
+  m_treeAction->setToolTip(tr("Show the trace as a tree of calls (Ctrl+1)"));
+  m_flatAction->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_2));
+  m_flatAction->setToolTip(tr("Show the trace line by line (Ctrl+2)"));
+  auto* group = new QActionGroup(this);
+  for (QAction* action : {m_treeAction, m_flatAction}) {
+    action->setCheckable(true);
+    group->addAction(action);
+  }
+  m_treeAction->setChecked(true);
+  connect(m_treeAction, &QAction::triggered, this, [this] { setMode(Mode::Tree); });
+  connect(m_flatAction, &QAction::triggered, this, [this] { setMode(Mode::Flat); });
+
+  buildTree();
+  buildFlat();
+  m_empty->setAlignment(Qt::AlignCenter);
+  m_stack->addWidget(m_treeView);
+  m_stack->addWidget(m_flatView);
+  m_stack->addWidget(m_empty);
+  applyFonts();
+
+  auto* header = new PaneHeader(this);
+  header->addTitle(m_title);
+  header->addAction(m_treeAction);
+  header->addAction(m_flatAction);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  layout->addWidget(header);
+  layout->addWidget(m_stack, 1);
+
+  connect(m_navigator, &Navigator::threadChanged, this, &TracePane::showThread);
+  connect(m_navigator, &Navigator::moved, this, &TracePane::showPosition);
+}
+
+void TracePane::buildTree() {
+  m_treeView->setObjectName(QStringLiteral("traceTree"));
+  m_treeView->setAccessibleName(tr("Trace as a call tree"));
+  m_treeView->setHeader(new FlatHeader(m_treeView));
+  m_treeView->setModel(m_tree);
+  m_treeView->setItemDelegate(m_delegate);
+  m_treeView->setUniformRowHeights(true);
+  m_treeView->setIndentation(11);
+  m_treeView->setAllColumnsShowFocus(true);
+  m_treeView->setExpandsOnDoubleClick(true);
+  prepare(m_treeView);
+  prepare(m_treeView->header());
+  addColumnMenu(m_treeView->header());
+  // The calls say it already.
+  m_treeView->header()->hideSection(kFunctionColumn);
+  connect(m_treeView->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &TracePane::userMoved);
+  m_treeView->installEventFilter(this);
+  connect(m_treeView, &QTreeView::clicked, this, [this](const QModelIndex& index) {
+    if (m_tree->isMore(index.siblingAtColumn(0))) activate(index);
+  });
+}
+
+void TracePane::buildFlat() {
+  m_flatView->setObjectName(QStringLiteral("traceFlat"));
+  m_flatView->setAccessibleName(tr("Trace, line by line"));
+  m_flatView->setHorizontalHeader(new FlatHeader(m_flatView));
+  m_flatView->setModel(m_flat);
+  m_flatView->setItemDelegate(m_delegate);
+  m_flatView->setShowGrid(false);
+  m_flatView->setWordWrap(false);
+  m_flatView->setCornerButtonEnabled(false);
+  m_flatView->setTabKeyNavigation(false);
+  m_flatView->verticalHeader()->hide();
+  m_flatView->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  prepare(m_flatView);
+  prepare(m_flatView->horizontalHeader());
+  addColumnMenu(m_flatView->horizontalHeader());
+  // Function, line, source, notes.
+  m_flatView->horizontalHeader()->moveSection(kFunctionColumn, 0);
+  m_flatView->horizontalHeader()->moveSection(m_flatView->horizontalHeader()->visualIndex(kPlaceColumn), 1);
+  connect(m_flatView->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &TracePane::userMoved);
+  m_flatView->installEventFilter(this);
+  connect(m_flatView, &QTableView::clicked, this, [this](const QModelIndex& index) {
+    if (!index.data(kEntryRole).isValid()) activate(index);
+  });
+}
+
+void TracePane::addColumnMenu(QHeaderView* header) {
+  connect(header, &QHeaderView::customContextMenuRequested, this, [this, header](const QPoint& at) {
+    QMenu menu(this);
+    for (int column = kPlaceColumn; column < kTraceColumnCount; ++column) {
+      QAction* action = menu.addAction(traceColumnTitle(column));
+      action->setCheckable(true);
+      action->setChecked(!header->isSectionHidden(column));
+      connect(action, &QAction::toggled, header,
+              [header, column](bool on) { header->setSectionHidden(column, !on); });
+    }
+    menu.exec(header->mapToGlobal(at));
+  });
+}
+
+void TracePane::applyFonts() {
+  const int unit = fontMetrics().horizontalAdvance(u'n');
+  for (QHeaderView* header : {m_treeView->header(), m_flatView->horizontalHeader()}) {
+    header->resizeSection(kPlaceColumn, 18 * unit);
+    header->resizeSection(kFunctionColumn, 22 * unit);
+    header->resizeSection(kNoteColumn, 24 * unit);
+  }
+  m_flatView->verticalHeader()->setMinimumSectionSize(TraceDelegate::rowHeight());
+  m_flatView->verticalHeader()->setDefaultSectionSize(TraceDelegate::rowHeight());
+}
+
+void TracePane::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() == QEvent::FontChange) applyFonts();
+}
+
+TracePane::Mode TracePane::mode() const { return m_treeAction->isChecked() ? Mode::Tree : Mode::Flat; }
+
+QAbstractItemView* TracePane::currentView() const {
+  if (mode() == Mode::Tree) return m_treeView;
+  return m_flatView;
+}
+
+void TracePane::setMode(Mode mode) {
+  const bool hadFocus = m_stack->currentWidget() != nullptr && m_stack->currentWidget()->hasFocus();
+  (mode == Mode::Tree ? m_treeAction : m_flatAction)->setChecked(true);
+  showPosition();
+  if (hadFocus) currentView()->setFocus();
+  emit modeChanged();
+}
+
+void TracePane::showThread() {
+  const QScopedValueRollback guard(m_syncing, true);
+  const model::ThreadTrace* thread = m_navigator->thread();
+  m_delegate->setFault(thread != nullptr ? thread->info().fault : std::nullopt);
+  m_tree->setThread(m_navigator->trace(), m_navigator->threadIndex());
+  m_flat->setThread(m_navigator->trace(), m_navigator->threadIndex());
+  m_title->setText(
+      thread == nullptr
+          ? tr("Trace")
+          : tr("Trace of thread %1").arg(threadName(thread->info(), m_navigator->threadIndex().value + 1)));
+}
+
+void TracePane::showPosition() {
+  // A view that comes to the front and gets the keyboard makes its first row the current one.
+  const QScopedValueRollback guard(m_syncing, true);
+  const model::ThreadTrace* thread = m_navigator->thread();
+  if (thread == nullptr || thread->entryCount() == 0) {
+    m_stack->setCurrentWidget(m_empty);
+    return;
+  }
+  m_stack->setCurrentWidget(currentView());
+  if (m_leading) return;
+  const auto entry = m_navigator->entryIndex();
+  if (!entry) return;
+  if (mode() == Mode::Tree) {
+    const QModelIndex index = m_tree->reveal(*entry);
+    for (QModelIndex up = index.parent(); up.isValid(); up = up.parent()) m_treeView->expand(up);
+    select(m_treeView, index);
+  } else {
+    select(m_flatView, m_flat->reveal(*entry));
+  }
+}
+
+void TracePane::select(QAbstractItemView* view, const QModelIndex& index) {
+  if (!index.isValid()) return;
+  const QRect before = view->visualRect(index);
+  const bool inSight = before.isValid() && view->viewport()->rect().intersects(before);
+  view->setCurrentIndex(index);
+  if (!inSight) {
+    view->scrollTo(index, QAbstractItemView::PositionAtCenter);
+    return;
+  }
+  view->scrollTo(index);
+  const QRect rect = view->visualRect(index);
+  const int room = kContextRows * rect.height();
+  QScrollBar* bar = view->verticalScrollBar();
+  if (rect.top() < room) bar->setValue(bar->value() - (room - rect.top()) / std::max(1, rect.height()));
+  const int below = view->viewport()->height() - rect.bottom();
+  if (below < room) bar->setValue(bar->value() + (room - below) / std::max(1, rect.height()));
+}
+
+void TracePane::userMoved(const QModelIndex& current) {
+  if (m_syncing || !current.isValid()) return;
+  const QVariant entry = current.siblingAtColumn(0).data(kEntryRole);
+  if (!entry.isValid()) return;
+  const QScopedValueRollback guard(m_leading, true);
+  const bool clicked = QGuiApplication::mouseButtons() != Qt::NoButton;
+  m_navigator->goTo(m_navigator->threadIndex(), entry.toULongLong(),
+                    clicked ? Navigator::Remember::Yes : Navigator::Remember::No);
+}
+
+// Enter alone, not what a style takes for activation: where that is a click, rows would fold as one goes by.
+bool TracePane::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::KeyPress) {
+    const int key = static_cast<QKeyEvent*>(event)->key();
+    if (key == Qt::Key_Return || key == Qt::Key_Enter) {
+      if (currentView()->currentIndex().isValid()) activate(currentView()->currentIndex());
+      return true;
+    }
+  }
+  return QWidget::eventFilter(watched, event);
+}
+
+void TracePane::activate(const QModelIndex& any) {
+  const QModelIndex index = any.siblingAtColumn(0);
+  QModelIndex shown;
+  if (mode() == Mode::Tree) {
+    if (!m_tree->isMore(index)) {
+      if (m_tree->hasChildren(index)) m_treeView->setExpanded(index, !m_treeView->isExpanded(index));
+      return;
+    }
+    const QScopedValueRollback guard(m_syncing, true);
+    shown = m_tree->showMore(index);
+  } else {
+    const QScopedValueRollback guard(m_syncing, true);
+    if (const auto beside = m_flat->showMore(index)) shown = m_flat->reveal(*beside);
+  }
+  // To where the row was: the panes stay in step.
+  if (!shown.isValid()) return;
+  currentView()->setCurrentIndex(shown);
+  currentView()->scrollTo(shown, QAbstractItemView::PositionAtCenter);
+}
+
+void TracePane::foldOthers() {
+  m_treeView->collapseAll();
+  showPosition();
+}
+
+void TracePane::refreshSources() {
+  m_tree->refreshSources();
+  m_flat->refreshSources();
+}
+
+QByteArray TracePane::saveColumns() const {
+  QByteArray bytes;
+  QDataStream stream(&bytes, QIODevice::WriteOnly);
+  stream << m_treeView->header()->saveState() << m_flatView->horizontalHeader()->saveState()
+         << (mode() == Mode::Flat);
+  return bytes;
+}
+
+void TracePane::restoreColumns(const QByteArray& state) {
+  if (state.isEmpty()) return;
+  QDataStream stream(state);
+  QByteArray tree, flat;
+  bool flatMode = false;
+  stream >> tree >> flat >> flatMode;
+  if (stream.status() != QDataStream::Ok) return;
+  m_treeView->header()->restoreState(tree);
+  m_flatView->horizontalHeader()->restoreState(flat);
+  setMode(flatMode ? Mode::Flat : Mode::Tree);
+}
+
+}  // namespace traceback::views

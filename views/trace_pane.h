@@ -1,0 +1,83 @@
+// The trace of one thread, as a call tree or as a flat list, in step with the navigator.
+#pragma once
+
+#include <QWidget>
+
+#include "views/navigator.h"
+#include "views/source_cache.h"
+
+class QAbstractItemView;
+class QAction;
+class QHeaderView;
+class QLabel;
+class QStackedWidget;
+class QTableView;
+class QTreeView;
+
+namespace traceback::views {
+
+class FlatModel;
+class TraceDelegate;
+class TreeModel;
+
+class TracePane : public QWidget {
+  Q_OBJECT
+
+ public:
+  enum class Mode : std::uint8_t { Tree, Flat };
+
+  TracePane(Navigator& navigator, SourceCache& sources, QWidget* parent = nullptr);
+
+  Mode mode() const;
+  void setMode(Mode mode);
+  QAction* treeAction() const { return m_treeAction; }
+  QAction* flatAction() const { return m_flatAction; }
+  // Folds everything but the calls around the position.
+  void foldOthers();
+  void refreshSources();
+
+  QTreeView* treeView() const { return m_treeView; }
+  QTableView* flatView() const { return m_flatView; }
+  QAbstractItemView* currentView() const;
+  TreeModel* treeModel() const { return m_tree; }
+  FlatModel* flatModel() const { return m_flat; }
+
+  // Widths and order of the columns.
+  QByteArray saveColumns() const;
+  void restoreColumns(const QByteArray& state);
+
+ signals:
+  void modeChanged();
+
+ protected:
+  void changeEvent(QEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void buildTree();
+  void buildFlat();
+  void addColumnMenu(QHeaderView* header);
+  void applyFonts();
+  void showThread();
+  void showPosition();
+  void userMoved(const QModelIndex& current);
+  void activate(const QModelIndex& index);
+  void select(QAbstractItemView* view, const QModelIndex& index);
+
+  Navigator* m_navigator;
+  SourceCache* m_sources;
+  TreeModel* m_tree;
+  FlatModel* m_flat;
+  TraceDelegate* m_delegate;
+  QTreeView* m_treeView;
+  QTableView* m_flatView;
+  QStackedWidget* m_stack;
+  QLabel* m_title;
+  QLabel* m_empty;
+  QAction* m_treeAction;
+  QAction* m_flatAction;
+  bool m_syncing = false;   // the views follow; their changes are not the user's
+  bool m_leading = false;   // a view moved the navigator and need not follow
+};
+
+}  // namespace traceback::views
