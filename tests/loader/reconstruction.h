@@ -1,6 +1,7 @@
 // Runs the loader on a process in text (tests/builders) and gives the thread's trace as text.
 #pragma once
 
+#include <QTest>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,24 @@
 #include "tests/builders/snap_builder.h"
 
 namespace traceback::tests {
+
+// main calls f at 2000 in a loop; f has two ways through it.
+inline constexpr std::string_view kLoop = R"(
+  function main 1000
+  dag
+  a 8 fall h
+  dag
+  h 4 branch c r loop
+  c 4 call 2000 d bit=0
+  r 4 return bit=1
+  dag
+  d 4 jump h returnpoint
+  function f 2000
+  dag
+  a 8 branch y x
+  x 8 fall y bit=0
+  y 4 return bit=1
+)";
 
 struct Scenario {
   std::string_view map;
@@ -56,6 +75,13 @@ inline Outcome reconstruct(const Scenario& scenario) {
   outcome.snap = std::move(*loaded);
   outcome.text = threadText(outcome.trace(), outcome.thread());
   return outcome;
+}
+
+// Compares as text, so that a failure shows both traces.
+inline void compare(const std::string& actual, const char* expected) {
+  const auto wanted = trimmed(expected, 4);
+  if (actual != wanted) qWarning("expected:\n%s\ngot:\n%s", wanted.c_str(), actual.c_str());
+  QVERIFY(actual == wanted);
 }
 
 }  // namespace traceback::tests

@@ -1,0 +1,352 @@
+// Who called whom: recursion, tail calls, parts moved away, jumps over frames, exceptions.
+#include <QTest>
+
+#include "tests/loader/reconstruction.h"
+
+using namespace traceback;
+using tests::compare;
+using tests::reconstruct;
+
+class CallsTest : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void recursion() {
+    constexpr std::string_view map = R"(
+      function r 1000
+      dag
+      a 4 branch c b
+      b 4 return bit=0
+      c 4 call 1000 d bit=1
+      dag
+      d 4 return returnpoint
+    )";
+    const auto got = reconstruct({.map = map, .ring = R"(
+      r.a c
+      r.a c
+      r.a b
+      r.d
+      r.d
+      thread-end
+    )"});
+    compare(got.text, R"(
+    call r
+    r 1000-1003
+    r 1008-100b
+      call r
+      r 1000-1003
+      r 1008-100b
+        call r
+        r 1000-1003
+        r 1004-1007
+        return r
+      r 100c-100f
+      return r
+    r 100c-100f
+    return r
+    sync 2
+    )");
+  }
+
+  void callbackThroughUntracedCode() {
+    constexpr std::string_view map = R"(
+      function main 1000
+      dag
+      a 4 call 9000 b         # qsort
+      dag
+      b 4 return returnpoint
+      function compare 2000
+      dag
+      a 4 return
+    )";
+    const auto got = reconstruct({.map = map, .ring = R"(
+      main.a
+      compare.a
+      compare.a
+      main.b
+      thread-end
+    )"});
+    compare(got.text, R"(
+    call main
+    main 1000-1003
+      call compare
+      compare 2000-2003
+      return compare
+      call compare
+      compare 2000-2003
+      return compare
+    main 1004-1007
+    return main
+    sync 2
+    )");
+  }
+
+  void tailCalls() {
+    constexpr std::string_view map = R"(
+      function main 1000
+      dag
+      a 4 call 2000 b
+      dag
+      b 4 call 2000 c returnpoint
+      dag
+      c 4 return returnpoint
+      function f 2000
+      dag
+      a 4 branch - b
+      b 4 tail 9000 bit=0
+      function g 3000
+      dag
+      a 4 return
+    )";
+    const auto got = reconstruct({.map = map, .ring = R"(
+      main.a
+      f.a                    # jumps to g
+      g.a
+      main.b
+      f.a b                  # jumps to what leaves no records
+      main.c
+      thread-end
+    )"});
+    compare(got.text, R"(
+    call main
+    main 1000-1003
+      call f
+      f 2000-2003
+      return f
+      call g tail
+      g 3000-3003
+      return g
+    main 1004-1007
+      call f
+      f 2000-2003
+      f 2004-2007
+      return f
+    main 1008-100b
+    return main
+    sync 2
+    )");
+    QCOMPARE(got.notes(), std::string());
+  }
+
+  void aPartThatWasMovedAwayIsTheSameFunction() {
+    constexpr std::string_view map = R"(
+      function f.cold 800
+      dag
+      a 4 call 9000 b
+      dag
+      b 4 tail 1004 returnpoint
+      function f 1000
+      dag
+      a 4 branch - b
+      dag
+      b 4 return
+    )";
+    const auto got = reconstruct({.map = map, .ring = R"(
+      f.a
+      f.cold.a
+      f.cold.b
+      f.b
+      thread-end
+    )"});
+    compare(got.text, R"(
+    call f
+    f 1000-1003
+    f 800-803 untraced
+    f 804-807
+    f 1004-1007
+    return f
+    sync 2
+    )");
+    QCOMPARE(got.notes(), std::string());
+  }
+
+  void aPartThatWasMovedAwayMayJumpToWhereACallReturns() {
+    constexpr std::string_view map = R"(
+      function f.cold 800
+      dag
+      p 4 call 9000 b pad
+      dag
+      b 4 tail 1004 returnpoint
+      function main 900
+      dag
+      a 4 call 1000 b
+      dag
+      b 4 return returnpoint
+      function f 1000
+      dag
+      a 4 call 9100 b
+      dag
+      b 4 return returnpoint
+    )";
+    const auto got = reconstruct({.map = map, .ring = R"(
+      main.a
+      f.a
+      f.cold.p
+      f.cold.b
+      f.b
+      main.b
+      thread-end
+    )"});
+    compare(got.text, R"(
+    call main
+    main 900-903
+      call f
+      f 1000-1003
+      f 800-803 untraced catch
+      f 804-807
+      f 1004-1007
+      return f
+    main 904-907
+    return main
+    sync 2
+    )");
+  }
+
+  void longjmpPassesOverFrames() {
+    constexpr std::string_view map = R"(
+      function main 1000
+      dag
+      a 4 call 9000 b         # setjmp
+      dag
+      b 4 branch d c returnpoint
+      c 4 call 2000 e bit=0
+      d 4 return bit=1
+      dag
+      e 4 return returnpoint
+      function f 2000
+      dag
+      a 4 call 3000 z
+      dag
+      z 4 return returnpoint
+      function g 3000
+      dag
+      a 4 call 9100 z         # longjmp
+      dag
+      z 4 return returnpoint
+    )";
+    const auto got = reconstruct({.map = map, .ring = R"(
+      start
+      main.a
+      main.b c
+      f.a
+      g.a
+      main.b d
+      thread-end
+    )"});
+    compare(got.text, R"(
+    sync 1
+    call main
+    main 1000-1003 untraced
+    main 1004-1007
+    main 1008-100b
+      call f
+      f 2000-2003
+        call g
+        g 3000-3003
+        return g interrupted
+      return f interrupted
+    main 1004-1007
+    main 100c-100f
+    return main
+    sync 2
+    )");
+  }
+
+  void exceptionIsCaught() {
+    constexpr std::string_view map = R"(
+      function main 1000
+      dag
+      a 4 call 2000 b
+      dag
+      b 4 return returnpoint
+      dag
+      p 4 return pad
+      function f 2000
+      dag
+      a 4 call 3000 z
+      dag
+      z 4 return returnpoint
+      dag
+      p 4 call 9400 - pad     # a cleanup, then _Unwind_Resume
+      function g 3000
+      dag
+      a 4 call 9100 z         # __cxa_throw
+      dag
+      z 4 return returnpoint
+    )";
+    const auto got = reconstruct({.map = map, .ring = R"(
+      main.a
+      f.a
+      g.a
+      exception g.a+4
+      f.p
+      main.p
+      thread-end
+    )"});
+    compare(got.text, R"(
+    call main
+    main 1000-1003
+      call f
+      f 2000-2003
+        call g
+        g 3000-3003 untraced
+        exception
+        return g interrupted
+      f 2008-200b catch
+      return f interrupted
+    main 1008-100b catch
+    return main
+    sync 2
+    )");
+    QCOMPARE(got.notes(), std::string());
+  }
+
+  void exceptionThroughARecursionCleansUpEachLevel() {
+    constexpr std::string_view map = R"(
+      function main 1000
+      dag
+      a 4 call 2000 b
+      dag
+      b 4 return returnpoint
+      dag
+      p 4 return pad
+      function f 2000
+      dag
+      a 4 branch c b
+      b 4 call 9100 z bit=0   # __cxa_throw
+      c 4 call 2000 z bit=1
+      dag
+      z 4 return returnpoint
+      dag
+      p 4 call 9400 - pad     # a cleanup, then _Unwind_Resume
+    )";
+    const auto got = reconstruct({.map = map, .ring = R"(
+      main.a
+      f.a c
+      f.a b
+      f.p
+      f.p
+      main.p
+      thread-end
+    )"});
+    compare(got.text, R"(
+    call main
+    main 1000-1003
+      call f
+      f 2000-2003
+      f 2008-200b
+        call f
+        f 2000-2003
+        f 2004-2007
+        f 2010-2013 catch
+        return f interrupted
+      f 2010-2013 catch
+      return f interrupted
+    main 1008-100b catch
+    return main
+    sync 2
+    )");
+  }
+};
+
+QTEST_APPLESS_MAIN(CallsTest)
+#include "tst_reconstruct_calls.moc"

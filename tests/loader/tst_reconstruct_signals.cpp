@@ -1,0 +1,270 @@
+// Handlers: in the middle of a DAG, nested, left by a jump.
+#include <QTest>
+
+#include "tests/loader/reconstruction.h"
+
+using namespace traceback;
+using tests::compare;
+using tests::kLoop;
+using tests::reconstruct;
+
+class SignalsTest : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void handlerInTheMiddleOfADag() {
+    const auto got = reconstruct({.map = kLoop, .ring = R"(
+      main.a
+      main.h c
+      f.a
+      signal 14 at f.a+4
+      main.a
+      main.h r
+      return
+      + x y
+      main.d
+      thread-end
+    )"});
+    compare(got.text, R"(
+    call main
+    main 1000-1007
+    main 1008-100b
+    main 100c-100f
+      call f
+      f 2000-2003 partial
+      signal 14
+        call main handler
+        main 1000-1007 handler
+        main 1008-100b handler
+        main 1010-1013 handler
+        return main handler
+      f 2004-2007
+      f 2008-200f
+      f 2010-2013
+      return f
+    main 1014-1017
+    sync 2
+    return main interrupted
+    )");
+    QCOMPARE(got.notes(), std::string());
+  }
+
+  void handlersTwiceInOneDagAndNested() {
+    const auto got = reconstruct({.map = kLoop, .ring = R"(
+      f.a
+      signal 14 at f.a+4
+      f.a y
+      return
+      + x
+      signal 10 at f.x+2
+      f.a
+      signal 12 at f.a+2
+      f.a y
+      return
+      + y
+      return
+      + y
+      thread-end
+    )"});
+    compare(got.text, R"(
+    call f
+    f 2000-2003 partial
+    signal 14
+      call f handler
+      f 2000-2007 handler
+      f 2010-2013 handler
+      return f handler
+    f 2004-2007
+    f 2008-2009 partial
+    signal 10
+      call f handler
+      f 2000-2001 handler partial
+      signal 12 handler
+        call f handler
+        f 2000-2007 handler
+        f 2010-2013 handler
+        return f handler
+      f 2002-2007 handler
+      f 2010-2013 handler
+      return f handler
+    f 200a-200f
+    f 2010-2013
+    return f
+    sync 2
+    )");
+  }
+
+  void signalBetweenClaimAndWrite() {
+    const auto got = reconstruct({.map = kLoop, .ring = R"(
+      main.a
+      claim
+      signal 14 at main.h-probe
+      f.a y
+      return
+      main.h r
+      thread-end
+    )"});
+    compare(got.text, R"(
+    call main
+    main 1000-1007
+    signal 14
+      call f handler
+      f 2000-2007 handler
+      f 2010-2013 handler
+      return f handler
+    main 1008-100b
+    main 1010-1013
+    return main
+    sync 2
+    )");
+  }
+
+  void synchronousFaultWithAHandlerThatReturns() {
+    // The instruction runs again after the handler.
+    const auto got = reconstruct({.map = kLoop, .ring = R"(
+      f.a
+      signal 11 at f.a+4 fault
+      return
+      + y
+      thread-end
+    )"});
+    compare(got.text, R"(
+    call f
+    f 2000-2004 fault partial
+    signal 11
+    f 2004-2007
+    f 2010-2013
+    return f
+    sync 2
+    )");
+    QVERIFY(!got.thread().info().fault);
+  }
+
+  void handlerThatMovesThePcLeavesAGap() {
+    const auto got = reconstruct({.map = kLoop, .ring = R"(
+      f.a
+      signal 11 at f.a+4 fault
+      return to f.a+6
+      thread-end
+    )"});
+    compare(got.text, R"(
+    call f
+    f 2000-2004 fault partial
+    signal 11
+    gap unknown
+    sync 2
+    return f interrupted
+    )");
+  }
+
+  void handlerLeftByLongjmp() {
+    constexpr std::string_view map = R"(
+      function main 1000
+      dag
+      a 4 call 9000 b         # setjmp
+      dag
+      b 4 branch d c returnpoint
+      c 4 call 2000 e bit=0
+      d 4 return bit=1
+      dag
+      e 4 return returnpoint
+      function f 2000
+      dag
+      a 8 call 9100 z
+      dag
+      z 4 return returnpoint
+      function h 3000
+      dag
+      a 8 call 9200 z         # longjmp
+      dag
+      z 4 return returnpoint
+    )";
+    const auto got = reconstruct({.map = map, .ring = R"(
+      start
+      main.a
+      main.b c
+      f.a
+      signal 11 at f.a+2 fault
+      h.a
+      main.b d
+      resume
+      thread-end
+    )"});
+    compare(got.text, R"(
+    sync 1
+    call main
+    main 1000-1003 untraced
+    main 1004-1007
+    main 1008-100b
+      call f
+      f 2000-2002 fault partial
+      signal 11
+        call h handler
+        h 3000-3007 handler
+        return h interrupted
+      return f interrupted
+    main 1004-1007
+    main 100c-100f
+    return main
+    sync 2
+    )");
+    QCOMPARE(got.notes(), std::string());
+  }
+
+  void signalWhileAnAbandonedHandlersSegmentIsInUse() {
+    constexpr std::string_view map = R"(
+      function main 1000
+      dag
+      a 4 call 9000 b
+      dag
+      b 4 branch d c returnpoint
+      c 4 call 2000 e bit=0
+      d 4 return bit=1
+      dag
+      e 4 return returnpoint
+      function f 2000
+      dag
+      a 8 call 9100 z
+      dag
+      z 4 return returnpoint
+    )";
+    const auto got = reconstruct({.map = map, .ring = R"(
+      start
+      main.a
+      main.b c
+      f.a
+      signal 10 at 0x7f0000000010
+      main.b                       # longjmp out of an untraced handler
+      signal 12 at main.b+2        # before the runtime can notice
+      f.a
+      f.z
+      return
+      + d
+      resume
+      thread-end
+    )"});
+    compare(got.text, R"(
+    sync 1
+    call main
+    main 1000-1003 untraced
+    main 1004-1007
+    main 1008-100b
+      call f
+      f 2000-2007
+      signal 10
+      return f interrupted
+    main 1004-1005 partial
+    signal 12
+      call f handler
+      f 2000-2007 untraced handler
+      f 2008-200b handler
+      return f handler
+    main 1006-1007
+    main 100c-100f
+    return main
+    sync 2
+    )");
+  }
+};
+
+QTEST_APPLESS_MAIN(SignalsTest)
+#include "tst_reconstruct_signals.moc"
