@@ -121,7 +121,7 @@ Result<Report> instrumentFile(const std::filesystem::path& input, const std::fil
   if (!layout) return std::unexpected(layout.error());
   const auto plan = makePlan(*image, options, progress);
   if (!plan) return std::unexpected(plan.error());
-  auto segment = buildSegment(*plan, layout->segment, layout->moduleSlots, options.nullMode, progress);
+  auto segment = buildSegment(*plan, layout->segment, layout->moduleSlots, options, progress);
   if (!segment) return std::unexpected(segment.error());
 
   Report report = reportOf(*plan, *segment);

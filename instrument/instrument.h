@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/error.h"
@@ -23,9 +24,20 @@ inline constexpr std::uint32_t kInstrumentorVersion = 1;
 
 struct Options {
   bool nullMode = false;  // copies without probes: to test that copying is right
-  std::vector<std::string> only;  // glob patterns of function names; empty: all
+  // To find the ways into original code that the copies leave open: all of it that nothing is known to use is
+  // filled with breakpoints, and entries lead to the copies unconditionally. Implies nullMode. What is
+  // written so must run with the runtime in place, whose thread-local words indirect jumps use. For tests
+  // alone.
+  bool poison = false;
+  std::vector<std::string> only;  // functions, as FunctionSelection has them; empty: all
   std::vector<std::string> exclude;
 };
+
+// The options as one line, so that equal lines mean equal outputs: part of the name of a cached output, and
+// what parseOptions() reads. Empty for the default ones. Fails if a list of functions cannot be read.
+//   null poison only=ITEM,ITEM,... exclude=ITEM,...      divided by blanks; items as FunctionSelection's
+model::Result<std::string> textOf(const Options& options);
+model::Result<Options> parseOptions(std::string_view text);
 
 struct Report {
   std::string file, output;

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
+#include "instrument/poison.h"
 #include "instrument/unwind/unwind_builder.h"
 #include "runtime/format/module.h"
 #include "runtime/format/record.h"
@@ -25,8 +27,12 @@ std::uint64_t alignUp(std::uint64_t value, std::uint64_t alignment) {
 
 class SegmentBuilder {
  public:
-  SegmentBuilder(const Plan& plan, VirtAddr base, VirtAddr moduleSlots, bool nullMode)
-      : m_plan(plan), m_image(*plan.program.image), m_slots(moduleSlots), m_nullMode(nullMode) {
+  SegmentBuilder(const Plan& plan, VirtAddr base, VirtAddr moduleSlots, const Options& options)
+      : m_plan(plan),
+        m_image(*plan.program.image),
+        m_slots(moduleSlots),
+        m_nullMode(options.nullMode || options.poison),
+        m_poison(options.poison) {
     m_out.address = base;
   }
 
@@ -51,7 +57,7 @@ class SegmentBuilder {
   }
 
   void emit() {
-    EmitOptions options{!m_nullMode, m_slots, m_plan.codeBase};
+    const EmitOptions options{!m_nullMode, m_poison, m_slots, m_plan.codeBase};
     std::uint64_t at = alignUp(m_out.address.value + sizeof(format::ModuleHeader), kCodeAlignment);
     m_out.copyStart = {at};
     const auto& functions = m_plan.program.functions;
@@ -181,6 +187,7 @@ class SegmentBuilder {
       std::memcpy(patch.bytes.data() + 1, &distance, sizeof distance);
       m_out.patches.push_back(std::move(patch));
     }
+    if (m_poison) std::ranges::move(poison(m_plan), std::back_inserter(m_out.patches));
   }
 
   void addSymbols() {
@@ -210,6 +217,7 @@ class SegmentBuilder {
   const loader::ElfImage& m_image;
   VirtAddr m_slots;
   bool m_nullMode;
+  bool m_poison;
   NewSegment m_out;
   std::vector<FunctionCode> m_copies;  // by original address
   std::vector<std::vector<format::AddressEntry>> m_addresses;
@@ -218,9 +226,9 @@ class SegmentBuilder {
 
 }  // namespace
 
-Result<NewSegment> buildSegment(const Plan& plan, VirtAddr base, VirtAddr moduleSlots, bool nullMode,
+Result<NewSegment> buildSegment(const Plan& plan, VirtAddr base, VirtAddr moduleSlots, const Options& options,
                                 const Progress& progress) {
-  return SegmentBuilder(plan, base, moduleSlots, nullMode).build(progress);
+  return SegmentBuilder(plan, base, moduleSlots, options).build(progress);
 }
 
 }  // namespace traceback::instrument

@@ -22,7 +22,7 @@ struct NewSegment {
 };
 
 // `base`: page-aligned, where the segment will be; `moduleSlots`: where the ModuleSlots will be.
-model::Result<NewSegment> buildSegment(const Plan& plan, VirtAddr base, VirtAddr moduleSlots, bool nullMode,
-                                       const Progress& progress);
+model::Result<NewSegment> buildSegment(const Plan& plan, VirtAddr base, VirtAddr moduleSlots,
+                                       const Options& options, const Progress& progress);
 
 }  // namespace traceback::instrument

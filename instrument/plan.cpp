@@ -1,6 +1,5 @@
 #include "instrument/plan.h"
 
-#include <fnmatch.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "instrument/flow/flow_graph.h"
 #include "instrument/flow/liveness.h"
 #include "instrument/flow/tiling.h"
+#include "instrument/selection.h"
 #include "instrument/unwind/unwind_builder.h"
 #include "runtime/format/record.h"
 
@@ -18,16 +18,13 @@ namespace {
 
 using format::SkipReason;
 
-bool matches(const std::vector<std::string>& patterns, const std::string& name) {
-  return std::ranges::any_of(patterns,
-                             [&](const std::string& p) { return fnmatch(p.c_str(), name.c_str(), 0) == 0; });
-}
+struct Wanted {
+  FunctionSelection only, exclude;
 
-void applyPatterns(Function& f, const Options& options) {
-  if (f.skip != SkipReason::None) return;
-  const bool wanted = options.only.empty() || matches(options.only, f.name);
-  if (!wanted || matches(options.exclude, f.name)) f.skip = SkipReason::Excluded;
-}
+  bool contains(const Function& f, std::size_t number) const {
+    return (only.empty() || only.contains(f, number)) && !exclude.contains(f, number);
+  }
+};
 
 void checkUnwinding(const Program& program, Function& f) {
   if (f.skip != SkipReason::None) return;
@@ -51,6 +48,11 @@ std::uint32_t baseFor(loader::Bytes file, std::uint32_t span) {
 
 model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& options,
                              const Progress& progress) {
+  const auto only = FunctionSelection::parse(options.only);
+  if (!only) return std::unexpected(only.error());
+  const auto exclude = FunctionSelection::parse(options.exclude);
+  if (!exclude) return std::unexpected(exclude.error());
+  const Wanted wanted{*only, *exclude};
   auto program = readProgram(image);
   if (!program) return std::unexpected(program.error());
   if (auto movable = canMove(image, program->ehFrame); !movable) return std::unexpected(movable.error());
@@ -70,7 +72,7 @@ model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& optio
   std::uint32_t nextCode = 0;
   for (std::size_t i = 0; i < plan.program.functions.size(); ++i) {
     Function& f = plan.program.functions[i];
-    applyPatterns(f, options);
+    if (f.skip == SkipReason::None && !wanted.contains(f, i)) f.skip = SkipReason::Excluded;
     checkUnwinding(plan.program, f);
     if (f.skip != SkipReason::None) continue;
     plan.windows[i] = chooseEntryWindow(plan.program, targets, f);

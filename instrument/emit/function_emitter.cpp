@@ -32,7 +32,7 @@ class Emitter {
     m_out.mainEnd = boundHere();
     emitWraps();
     m_out.wrapsEnd = boundHere();
-    if (window) emitDisplaced(*window);
+    if (window && !m_options.alwaysBound) emitDisplaced(*window);
     m_out.displacedEnd = boundHere();
     if (m_table) emitDispatchTable(m_code, m_function, *m_table, m_out.blocks);
     m_code.settle();
@@ -52,6 +52,7 @@ class Emitter {
   void emitGate() {
     setOrigin(m_function.instructions.front(), true);
     m_out.gate = boundHere();
+    if (m_options.alwaysBound) return;
     const VirtAddr bound{m_options.moduleSlots.value + offsetof(format::ModuleSlots, bound)};
     if (m_function.blocks.front().liveFlags == 0) {
       constexpr std::uint8_t kCompare[] = {0x48, 0x83, 0x3D, 0, 0, 0, 0, 0};

@@ -41,6 +41,7 @@ struct FunctionCode {
 
 struct EmitOptions {
   bool probes = true;
+  bool alwaysBound = false;                 // no way back to the original code: entries lead to the copy
   VirtAddr moduleSlots;                     // of the ModuleSlots
   std::uint32_t codeBase = 0;         // added to the DAGs' codes
 };

@@ -7,6 +7,7 @@
 
 #include <sys/stat.h>
 
+#include <format>
 #include <random>
 
 #include "instrument/instrument.h"
@@ -155,6 +156,106 @@ class TestInstrument : public QObject {
     const auto none = instrumentFile(kProgram, path("none").toStdString(), options);
     QVERIFY(!none);
     QVERIFY(none.error().text().contains("none of its functions"));
+  }
+
+  std::uint64_t instrumentedWith(const std::vector<std::string>& only,
+                                 const std::vector<std::string>& exclude) {
+    instrument::Options options;
+    options.only = only;
+    options.exclude = exclude;
+    const auto report = instrumentFile(kProgram, path("selected").toStdString(), options);
+    return report ? report->instrumented : 0;
+  }
+
+  void functionsAreChosenByNumberAndAddress() {
+    const std::uint64_t all = instrumentedWith({}, {});
+    QVERIFY(all > 100);
+    const std::uint64_t low = instrumentedWith({"0-49"}, {}), high = instrumentedWith({"50-100000"}, {});
+    QVERIFY(low > 0 && low <= 50);
+    QCOMPARE(low + high, all);
+    QCOMPARE(instrumentedWith({}, {"0-49"}), high);
+
+    const auto file = loader::MappedFile::open(kProgram);
+    QVERIFY(file.has_value());
+    // By an address in the middle of the function that starts there.
+    instrumentedWith({"60"}, {});
+    const auto changedAt = [&]() -> qsizetype {
+      const QByteArray before = read(kProgram), after = read(path("selected"));
+      for (qsizetype i = 4096; i < before.size(); ++i)
+        if (before[i] != after[i]) return i;
+      return -1;
+    };
+    const qsizetype offset = changedAt();
+    QVERIFY(offset > 0);
+    const auto image = loader::ElfImage::parse(file->bytes(), kProgram);
+    QVERIFY(image.has_value());
+    for (const Elf64_Phdr& segment : image->segments()) {
+      if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+      const auto address = segment.p_vaddr + std::uint64_t(offset) - segment.p_offset + 2;
+      QCOMPARE(instrumentedWith({std::format("{:#x}", address)}, {}), 1u);
+      QCOMPARE(changedAt(), offset);
+    }
+  }
+
+  void functionsAreChosenByAListInAFile() {
+    write(path("list"), "3\n7, 9-10\n\n");
+    QCOMPARE(instrumentedWith({"@" + path("list").toStdString()}, {}),
+             instrumentedWith({"3", "7", "9-10"}, {}));
+    instrument::Options options;
+    options.exclude = {"@" + path("missing").toStdString()};
+    const auto report = instrumentFile(kProgram, path("selected").toStdString(), options);
+    QVERIFY(!report);
+    QVERIFY(report.error().text().starts_with(path("missing").toStdString()));
+  }
+
+  void whatIsNoFunctionIsRefused_data() {
+    QTest::addColumn<QString>("item");
+    for (const char* item : {"", "0x", "0xg", "12-", "5-4", "1-2-3", "99999999999999999999"})
+      QTest::newRow(item[0] == 0 ? "empty" : item) << item;
+  }
+  void whatIsNoFunctionIsRefused() {
+    QFETCH(QString, item);
+    instrument::Options options;
+    options.only = {item.toStdString()};
+    const auto report = instrumentFile(kProgram, path("selected").toStdString(), options);
+    QVERIFY(!report);
+    QVERIFY(report.error().text().contains("'" + item.toStdString() + "'"));
+  }
+
+  void optionsSurviveAsText() {
+    const auto roundTrip = [](const instrument::Options& options) {
+      const auto text = instrument::textOf(options);
+      const auto back = text ? instrument::parseOptions(*text) : std::unexpected(text.error());
+      return back ? *instrument::textOf(*back) : "failed";
+    };
+    QCOMPARE(*instrument::textOf({}), "");
+    instrument::Options options;
+    options.nullMode = options.poison = true;
+    options.only = {"png_*", "0x1000", "3", "4-9"};
+    options.exclude = {"main"};
+    QCOMPARE(roundTrip(options), "null poison only=3-3,4-9,0x1000,png_*, exclude=main,");
+    QVERIFY(!instrument::parseOptions("poisen"));
+  }
+
+  void poisonFillsWhatHasACopyAndNothingMissesIt() {
+    instrument::Options options;
+    options.poison = true;
+    const auto report = instrumentFile(kProgram, path("gzip").toStdString(), options);
+    QVERIFY(report.has_value());
+    const qint64 filled =
+        read(path("gzip")).first(read(kProgram).size()).count(char(0xCC)) - read(kProgram).count(char(0xCC));
+    QVERIFY2(filled > qint64(report->textBytes) * 8 / 10, qPrintable(QString::number(filled)));
+    QProcess plain, ours;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert("LD_PRELOAD", RUNTIME);
+    environment.insert("TRACEBACK", "off");
+    ours.setProcessEnvironment(environment);
+    plain.start(kProgram, {"-9nc", kProgram});
+    ours.start(path("gzip"), {"-9nc", kProgram});
+    QVERIFY(plain.waitForFinished() && ours.waitForFinished());
+    QCOMPARE(ours.exitStatus(), QProcess::NormalExit);
+    QCOMPARE(ours.exitCode(), plain.exitCode());
+    QCOMPARE(ours.readAllStandardOutput(), plain.readAllStandardOutput());
   }
 
   void withoutTheRuntimeItRunsAsBefore_data() {

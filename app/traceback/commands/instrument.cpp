@@ -106,10 +106,19 @@ void addInstrument(CLI::App& app, Action& chosen) {
       ->check(CLI::IsMember({"text", "json"}));
   command->add_flag("--null", call->options.nullMode,
                     "Copy the code but add no probes: shows what copying alone costs");
-  command->add_option("--only", call->options.only, "Instrument only these functions, by symbol name")
-      ->type_name("NAME");
-  command->add_option("--exclude", call->options.exclude, "Leave these functions alone, by symbol name")
-      ->type_name("NAME");
+  command
+      ->add_option("--only,--only-functions", call->options.only,
+                   "Instrument only these functions: NAME (a symbol, * and ? for any), 0xADDRESS, NUMBER or\n"
+                   "FROM-TO by rising address, or @FILE that lists such")
+      ->delimiter(',')
+      ->type_name("FUNCTION");
+  command
+      ->add_option("--exclude,--skip-functions", call->options.exclude,
+                   "Leave these functions alone, named as for --only")
+      ->delimiter(',')
+      ->type_name("FUNCTION");
+  command->add_flag("--poison", call->options.poison, "Fill original code that has copies with breakpoints")
+      ->group("");  // for tests
   command->footer(
       "The input is never changed. What cannot be rewritten safely is left alone and counted, by reason.");
   command->callback([call, &chosen] { chosen = [call] { return runInstrument(*call); }; });

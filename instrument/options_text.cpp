@@ -1,0 +1,60 @@
+#include <format>
+
+#include "instrument/instrument.h"
+#include "instrument/selection.h"
+
+namespace traceback::instrument {
+namespace {
+
+constexpr std::string_view kNull = "null", kPoison = "poison", kOnly = "only=", kExclude = "exclude=";
+
+void addWord(std::string& text, const std::string& word) {
+  if (!text.empty()) text += ' ';
+  text += word;
+}
+
+void addItems(std::vector<std::string>& items, std::string_view list) {
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(','), list.size());
+    if (end != 0) items.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+}
+
+}  // namespace
+
+model::Result<std::string> textOf(const Options& options) {
+  std::string out;
+  if (options.nullMode) addWord(out, std::string(kNull));
+  if (options.poison) addWord(out, std::string(kPoison));
+  for (const auto& [word, items] : {std::pair{kOnly, &options.only}, std::pair{kExclude, &options.exclude}}) {
+    const auto selection = FunctionSelection::parse(*items);
+    if (!selection) return std::unexpected(selection.error());
+    if (!selection->empty()) addWord(out, std::string(word) + selection->text());
+  }
+  return out;
+}
+
+model::Result<Options> parseOptions(std::string_view text) {
+  Options out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (word.empty()) continue;
+    if (word == kNull) {
+      out.nullMode = true;
+    } else if (word == kPoison) {
+      out.poison = true;
+    } else if (word.starts_with(kOnly)) {
+      addItems(out.only, word.substr(kOnly.size()));
+    } else if (word.starts_with(kExclude)) {
+      addItems(out.exclude, word.substr(kExclude.size()));
+    } else {
+      return model::fail(std::format("'{}' is no option of the instrumentor", word));
+    }
+  }
+  return out;
+}
+
+}  // namespace traceback::instrument

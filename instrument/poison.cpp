@@ -1,0 +1,117 @@
+#include "instrument/poison.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace traceback::instrument {
+namespace {
+
+using format::SkipReason;
+
+constexpr std::byte kBreakpoint{0xCC};
+
+class Poisoner {
+ public:
+  explicit Poisoner(const Plan& plan)
+      : m_plan(plan), m_program(plan.program), m_kept(plan.program.functions.size()) {}
+
+  std::vector<Patch> run() {
+    for (std::size_t i = 0; i < m_kept.size(); ++i) {
+      keepWhatIsRead(m_program.functions[i]);
+      if (m_program.functions[i].skip != SkipReason::None) keep(i);
+    }
+    scanOutsideFunctions();
+    while (!m_pending.empty()) {
+      const std::size_t i = m_pending.back();
+      m_pending.pop_back();
+      follow(m_program.functions[i]);
+    }
+    std::vector<Patch> out;
+    for (std::size_t i = 0; i < m_kept.size(); ++i)
+      if (!m_kept[i]) fill(i, out);
+    return out;
+  }
+
+ private:
+  void keep(std::size_t i) {
+    if (m_kept[i]) return;
+    m_kept[i] = true;
+    m_pending.push_back(i);
+  }
+
+  std::size_t numberOf(const Function& f) const { return std::size_t(&f - m_program.functions.data()); }
+
+  // Original code goes on at this address.
+  void reach(VirtAddr target) {
+    const Function* f = m_program.functionAt(target);
+    if (f == nullptr) return;
+    const auto& window = m_plan.windows[numberOf(*f)];
+    const bool byTheEntry = window && target <= window->start;
+    if (!byTheEntry) keep(numberOf(*f));
+  }
+
+  void follow(const Function& f) {
+    for (const Instruction& insn : f.instructions)
+      if (insn.target.value != 0) reach(insn.target);
+    for (const VirtAddr pad : f.landingPads) reach(pad);
+    reach(f.end());
+    if (!f.decoded) scanBytes(m_program.codeAt(f.start, f.size), f.start);
+  }
+
+  void keepWhatIsRead(const Function& reader) {
+    for (const Instruction& insn : reader.instructions) {
+      if (insn.ripOffset == 0) continue;
+      const Function* f = m_program.functionAt(insn.ripTarget);
+      if (f == nullptr) continue;
+      if (!insn.isLea || f->instructionAt(insn.ripTarget) < 0) keep(numberOf(*f));
+    }
+  }
+
+  // Code without unwind information is not decoded: whatever looks like a direct transfer is one.
+  void scanOutsideFunctions() {
+    for (const CodeRange& range : m_program.code) {
+      VirtAddr at = range.start;
+      for (const Function& f : m_program.functions) {
+        if (!range.contains(f.start)) continue;
+        if (f.start > at) scanBytes(m_program.codeAt(at, f.start.value - at.value), at);
+        at = std::max(at, f.end());
+      }
+      if (at < range.end) scanBytes(m_program.codeAt(at, range.end.value - at.value), at);
+    }
+  }
+
+  void scanBytes(std::span<const std::byte> bytes, VirtAddr start) {
+    for (std::size_t i = 0; i + 2 <= bytes.size(); ++i) {
+      const auto opcode = std::uint8_t(bytes[i]);
+      if (opcode == 0xEB || (opcode & 0xF0) == 0x70 || (opcode & 0xFC) == 0xE0) {
+        const auto distance = std::int64_t(std::int8_t(bytes[i + 1]));
+        reach({start.value + i + 2 + std::uint64_t(distance)});
+      }
+      if (i + 5 > bytes.size()) continue;
+      const bool twoBytes = (opcode & 0xF0) == 0x80 && i > 0 && bytes[i - 1] == std::byte{0x0F};
+      if (opcode != 0xE8 && opcode != 0xE9 && !twoBytes) continue;
+      std::int32_t distance = 0;
+      std::memcpy(&distance, bytes.data() + i + 1, sizeof distance);
+      reach({start.value + i + 5 + std::uint64_t(std::int64_t(distance))});
+    }
+  }
+
+  void fill(std::size_t i, std::vector<Patch>& out) const {
+    const Function& f = m_program.functions[i];
+    const auto& window = m_plan.windows[i];
+    const VirtAddr from = window ? VirtAddr{window->start.value + kEntryJumpSize} : f.start;
+    if (from < f.end())
+      out.push_back({from, std::vector<std::byte>(f.end().value - from.value, kBreakpoint)});
+  }
+
+  const Plan& m_plan;
+  const Program& m_program;
+  std::vector<bool> m_kept;
+  std::vector<std::size_t> m_pending;  // kept, not yet followed
+};
+
+}  // namespace
+
+std::vector<Patch> poison(const Plan& plan) { return Poisoner(plan).run(); }
+
+}  // namespace traceback::instrument
