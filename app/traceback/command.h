@@ -27,6 +27,7 @@ void addRun(CLI::App& app, Action& chosen, const std::vector<std::string>& words
 void addSnap(CLI::App& app, Action& chosen);
 void addRecover(CLI::App& app, Action& chosen);
 void addPrint(CLI::App& app, Action& chosen);
+void addQuery(CLI::App& app, Action& chosen);
 void addInfo(CLI::App& app, Action& chosen);
 void addView(CLI::App& app, Action& chosen);
 void addDoctor(CLI::App& app, Action& chosen);

@@ -26,6 +26,7 @@ int parseAndRun(std::vector<std::string> arguments) {
   addSnap(app, chosen);
   addRecover(app, chosen);
   addPrint(app, chosen);
+  addQuery(app, chosen);
   addInfo(app, chosen);
   addView(app, chosen);
   addDoctor(app, chosen);

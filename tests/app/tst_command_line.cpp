@@ -26,6 +26,8 @@ class CommandLineTest : public QObject {
     QTest::newRow("recover") << "recover" << QStringList{"DIR"};
     QTest::newRow("print") << "print" << QStringList{"SNAP",     "--thread", "--last",       "--tree",
                                                      "--format", "json",     "--source-path"};
+    QTest::newRow("query") << "query" << QStringList{"SNAP",    "QUESTION", "--thread", "--at",
+                                                     "--limit", "--format", "goto"};
     QTest::newRow("info") << "info" << QStringList{"FILE"};
     QTest::newRow("view") << "view" << QStringList{"SNAP"};
     QTest::newRow("doctor") << "doctor" << QStringList{"machine"};
@@ -45,7 +47,8 @@ class CommandLineTest : public QObject {
     const QByteArray manual = readFile(QStringLiteral(RESOURCES "/man/traceback.1")).replace("\\-", "-");
     const QByteArray completion = readFile(QStringLiteral(RESOURCES "/completions/traceback"));
     const QRegularExpression option("--[a-z][a-z-]*");
-    for (const char* command : {"instrument", "run", "snap", "recover", "print", "info", "view", "doctor"}) {
+    for (const char* command :
+         {"instrument", "run", "snap", "recover", "print", "query", "info", "view", "doctor"}) {
       QVERIFY2(manual.contains(command) && completion.contains(command), command);
       const QString help = QString::fromUtf8(m_line.traceback({command, "--help"}).out);
       for (auto found = option.globalMatch(help); found.hasNext();) {
@@ -92,6 +95,8 @@ class CommandLineTest : public QObject {
     QTest::newRow("print --format") << QStringList{"print", "--format", "yaml", "a.tbsnap"};
     QTest::newRow("print --last 0") << QStringList{"print", "--last", "0", "a.tbsnap"};
     QTest::newRow("print --source-path") << QStringList{"print", "--source-path", "/a", "a.tbsnap"};
+    QTest::newRow("query without a question") << QStringList{"query", "a.tbsnap"};
+    QTest::newRow("query, no question") << QStringList{"query", "a.tbsnap", "when?"};
     QTest::newRow("info on nothing") << QStringList{"info"};
     QTest::newRow("view nothing") << QStringList{"view"};
   }

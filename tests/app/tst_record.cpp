@@ -126,6 +126,25 @@ class RecordTest : public QObject {
     QCOMPARE(body.last(), 18);
   }
 
+  void questionsAreAnsweredWithRows() {
+    const Ran ran = m_line.traceback({"query", m_crash, "calls(sum)", "--format", "json"});
+    QCOMPARE(ran.status, 0);
+    const auto rows = ran.out.trimmed().split('\n');
+    QCOMPARE(rows.size(), 2);
+    const QJsonObject second = QJsonDocument::fromJson(rows[1]).object();
+    QCOMPARE(second["kind"].toString(), "call");
+    QCOMPARE(second["function"].toString(), "sum");
+    // The call leads to its first line, and from there the fault is ahead.
+    const QString at = QString::number(second["position"].toInteger());
+    const Ran ahead = m_line.traceback(
+        {"query", m_crash, "--at", at, "goto last backward block_entry where src=<crash.c,18>"});
+    QCOMPARE(ahead.status, 0);
+    QVERIFY2(ahead.out.contains("crash.c:18") && ahead.out.contains("fault"), ahead.out.constData());
+    const Ran never = m_line.traceback({"query", m_crash, "never(wait_for_never)"});
+    QCOMPARE(never.status, 1);
+    QVERIFY2(never.out.contains("never"), never.out.constData());
+  }
+
   void lastCountsFromTheEnd() {
     const auto all = jsonOf({m_crash});
     const auto few = jsonOf({"--last", "3", m_crash});

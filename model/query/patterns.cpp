@@ -1,0 +1,100 @@
+#include "model/query/patterns.h"
+
+#include "model/trace.h"
+
+namespace traceback::model {
+
+namespace {
+
+// `*` is any text.
+bool globMatches(std::string_view pattern, std::string_view text) {
+  std::size_t p = 0, t = 0, star = std::string_view::npos, resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+// Where the arguments of a demangled name begin: the last "(" outside of "<>" and other brackets that is not
+// that of "operator()" or "(anonymous namespace)"; the end if there are none.
+std::size_t argumentsOf(std::string_view name) {
+  int angles = 0, rounds = 0;
+  std::size_t found = name.size();
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    switch (name[i]) {
+      case '<':
+        ++angles;
+        break;
+      case '>':
+        if (angles > 0) --angles;
+        break;
+      case '(':
+        if (angles == 0 && rounds == 0 && !name.substr(i).starts_with("(anonymous") &&
+            !name.substr(0, i).ends_with("operator")) {
+          found = i;
+        }
+        ++rounds;
+        break;
+      case ')':
+        if (rounds > 0) --rounds;
+        break;
+      default:
+        break;
+    }
+  }
+  return found;
+}
+
+// Without its scope; templates keep theirs.
+std::string_view unscoped(std::string_view name) {
+  int depth = 0;
+  for (std::size_t i = name.size(); i-- > 1;) {
+    if (name[i] == '>' || name[i] == ')') ++depth;
+    if (name[i] == '<' || name[i] == '(') --depth;
+    if (depth <= 0 && name[i] == ':' && name[i - 1] == ':') return name.substr(i + 1);
+  }
+  return name;
+}
+
+}  // namespace
+
+bool nameMatches(std::string_view pattern, std::string_view name) {
+  if (globMatches(pattern, name)) return true;
+  const auto bare = name.substr(0, argumentsOf(name));
+  return globMatches(pattern, bare) || globMatches(pattern, unscoped(bare));
+}
+
+bool pathMatches(std::string_view pattern, std::string_view path) {
+  if (pattern.empty() || !path.ends_with(pattern)) return false;
+  return path.size() == pattern.size() || pattern.front() == '/' ||
+         path[path.size() - pattern.size() - 1] == '/';
+}
+
+FunctionSet::FunctionSet(const Trace& trace, std::string_view pattern) : m_in(trace.functions.size()) {
+  for (std::size_t i = 0; i < m_in.size(); ++i) {
+    m_in[i] = nameMatches(pattern, trace.functions[i].name) || pattern == trace.functions[i].mangledName;
+    m_empty = m_empty && !m_in[i];
+  }
+}
+
+LineSet::LineSet(const Trace& trace, const SourcePattern& pattern)
+    : m_in(trace.files.size()), m_first(pattern.first), m_last(pattern.last) {
+  for (std::size_t i = 0; i < m_in.size(); ++i) {
+    m_in[i] = pathMatches(pattern.file, trace.files[i].path);
+    m_empty = m_empty && !m_in[i];
+  }
+}
+
+}  // namespace traceback::model

@@ -1,0 +1,204 @@
+// Questions in words: how they are read, and what they find.
+#include <QTest>
+
+#include "model/query/answer.h"
+#include "model/query/patterns.h"
+#include "tests/builders/trace_text.h"
+
+using namespace traceback::model;
+using namespace traceback::tests;
+
+namespace {
+
+constexpr const char* kStory = R"(
+    call main main.c
+      10
+      call open door.c
+        30
+      11
+      call visit visit.c
+        20
+        call open door.c
+          30
+          31
+        21
+        exception
+      12
+      call close door.c
+        40
+      call visit visit.c
+        20
+        call open door.c
+          30
+        21 fault
+      signal 11
+    thread 2 worker
+    gap overwritten
+    in work work.c
+      5
+      call open door.c
+        30
+)";
+
+QString problemOf(const char* text) {
+  const auto parsed = parseQuestion(text);
+  return parsed ? QString("none")
+                : QString::number(parsed.error().offset) + ": " + parsed.error().message.c_str();
+}
+
+struct Asked {
+  std::shared_ptr<const Trace> trace = traceOf(kStory, 3);
+
+  Answer ask(const char* text, std::optional<EntryIndex> at = {}, std::size_t limit = 100) const {
+    const auto parsed = parseQuestion(text);
+    if (!parsed) qFatal("%s: %s", text, parsed.error().message.c_str());
+    return answer(*trace, {ThreadIndex{0}, at}, *parsed, limit);
+  }
+  // "1:30 1:30 2:30": thread and line where one would stand.
+  std::string places(const char* text, std::optional<EntryIndex> at = {}) const {
+    std::string list;
+    for (const AnswerRow& row : ask(text, at).rows) {
+      const Entry entry = trace->threads[row.thread.value]->entry(row.position.value());
+      list +=
+          (list.empty() ? "" : " ") + std::to_string(row.thread.value + 1) + ":" + std::to_string(entry.line);
+    }
+    return list;
+  }
+  EntryIndex line(std::uint32_t number, int nth = 1) const { return lineAt(*trace->threads[0], number, nth); }
+};
+
+}  // namespace
+
+class QuestionTest : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void theLongFormIsRead() {
+    const auto parsed =
+        parseQuestion("goto current backward block_entry 2 where stack=<*,a,b> and src=<foo.c,7>");
+    QVERIFY(parsed.has_value());
+    const auto& asked = std::get<Goto>(*parsed);
+    QVERIFY(asked.from == Goto::From::Current && !asked.forward && asked.event == EventKind::Block);
+    QCOMPARE(asked.count, 2u);
+    QVERIFY(asked.where && asked.where->kind == Condition::Kind::And);
+    QCOMPARE(asked.where->parts.size(), 2u);
+    QCOMPARE(asked.where->parts[0].frames, (std::vector<std::string>{"*", "a", "b"}));
+    QCOMPARE(asked.where->parts[1].source, (SourcePattern{"foo.c", 7, 7}));
+  }
+
+  void andBindsCloserThanOr() {
+    const auto parsed = parseQuestion("next signal where func=a or func=b and not (func=c or func=d)");
+    QVERIFY(parsed.has_value());
+    const Condition& where = *std::get<Goto>(*parsed).where;
+    QVERIFY(where.kind == Condition::Kind::Or);
+    QVERIFY(where.parts[1].kind == Condition::Kind::And);
+    QVERIFY(where.parts[1].parts[1].kind == Condition::Kind::Not);
+    QVERIFY(where.parts[1].parts[1].parts[0].kind == Condition::Kind::Or);
+  }
+
+  void placesAreLinesOrFunctions() {
+    QCOMPARE(
+        std::get<Place>(std::variant<Place>(std::get<Never>(*parseQuestion("never(a/foo.c:3-9)")).place)),
+        Place(SourcePattern{"a/foo.c", 3, 9}));
+    QCOMPARE(std::get<Never>(*parseQuestion("never(ns::f)")).place, Place(std::string("ns::f")));
+    QCOMPARE(std::get<Never>(*parseQuestion("never(\"operator new(unsigned long)\")")).place,
+             Place(std::string("operator new(unsigned long)")));
+  }
+
+  void whatIsWrongIsSaidWithItsPlace() {
+    QCOMPARE(problemOf(""), "0: a question begins with goto, next, previous, calls, lines, between or never");
+    QCOMPARE(problemOf("goto here forward signal"), "5: current, first or last must stand here, not 'here'");
+    QCOMPARE(problemOf("next"), "4: func_enter, func_exit, block_entry, exception or signal is missing");
+    QCOMPARE(problemOf("next signal 0"), "12: a count from 1, or where must stand here, not '0'");
+    QCOMPARE(problemOf("calls(f) f"), "9: 'f' is too much");
+    QCOMPARE(problemOf("calls(f.c:3)"), "0: calls() takes the name of a function");
+    QCOMPARE(problemOf("lines(f.c:0)"), "10: a line is a number, or two joined by '-'");
+    QCOMPARE(problemOf("calls(\"f)"), "0: a quote is not closed");
+    QCOMPARE(problemOf("next signal where stack=<a"), "26: ',' or '>' is missing");
+    const std::string deep = "next signal where " + std::string(1000, '(');
+    QVERIFY(problemOf(deep.c_str()).endsWith("too many brackets"));
+  }
+
+  void aSearchBoxKnowsAQuestion() {
+    for (const char* text : {"goto last backward signal", "calls(f)", "next exception", "never(x.c:1)"})
+      QVERIFY2(looksLikeQuestion(text), text);
+    for (const char* text : {"next", "calls", "nextItem", "goto(", "main.c:10", "never mind(", ""})
+      QVERIFY2(!looksLikeQuestion(text), text);
+  }
+
+  void namesMayLeaveOutScopeAndArguments() {
+    QVERIFY(nameMatches("f", "ns::f(int)"));
+    QVERIFY(nameMatches("ns::f", "ns::f(int)"));
+    QVERIFY(nameMatches("ns::*", "ns::f(int)"));
+    QVERIFY(nameMatches("operator()", "A<void (int)>::operator()(int) const"));
+    QVERIFY(nameMatches("g", "(anonymous namespace)::g(std::vector<int, std::allocator<int> >)"));
+    QVERIFY(!nameMatches("f", "ns::ff(int)"));
+    QVERIFY(!nameMatches("int", "ns::f(int)"));
+    QVERIFY(pathMatches("foo.c", "/src/foo.c") && !pathMatches("foo.c", "/src/afoo.c"));
+  }
+
+  void theNthEventIsFoundEitherWay() {
+    const Asked story;
+    QCOMPARE(story.places("goto first forward func_enter 2"), "1:30");
+    QCOMPARE(story.places("goto first forward func_enter 3"), "1:20");
+    QCOMPARE(story.places("goto last backward func_enter 1"), "1:30");
+    QCOMPARE(story.places("goto last backward block_entry 1"), "1:21");
+    QCOMPARE(story.places("goto last backward exception"), QString("1:%1").arg(0).toStdString());
+    QCOMPARE(story.places("previous func_exit", story.line(12)), "1:0");
+    QCOMPARE(story.places("next func_enter", story.line(12)), "1:40");
+    // The call whose first line one stands on is not gone to again.
+    QCOMPARE(story.places("previous func_enter", story.line(30, 2)), "1:20");
+    QCOMPARE(story.places("previous func_enter 100", story.line(30, 2)), "");
+  }
+
+  void stacksAndSourcesNarrow() {
+    const Asked story;
+    QCOMPARE(story.ask("calls(open)").rows.size(), 4u);
+    QCOMPARE(story.ask("calls(open) where stack=<*,visit,open>").rows.size(), 2u);
+    QCOMPARE(story.ask("calls(open) where stack=<main,open>").rows.size(), 1u);
+    QCOMPARE(story.ask("calls(open) where not stack=<*,visit,*>").rows.size(), 2u);
+    QCOMPARE(story.places("lines(door.c:31)"), "1:31");
+    QCOMPARE(story.places("goto last backward block_entry 2 where stack=<*,main,visit> and src=<visit.c,20>"),
+             "1:20");
+    QCOMPARE(story.places("goto last backward func_enter where src=<door.c,40>"), "1:40");
+  }
+
+  void stretchesGoFromOneToTheNextOfTheOther() {
+    const Asked story;
+    const auto found = story.ask("between(main.c:10, main.c:12)");
+    QCOMPARE(found.rows.size(), 1u);
+    QCOMPARE(found.rows[0].match, story.line(10));
+    QCOMPARE(found.rows[0].end, std::optional(story.line(12)));
+    // Two opens before the one close; what follows it stays open.
+    QCOMPARE(story.ask("between(open, close)").rows.size(), 2u);
+  }
+
+  void neverSaysWhatItCannotKnow() {
+    const Asked story;
+    QVERIFY(story.ask("never(main.c:11)").note.starts_with("it ran"));
+    QCOMPARE(story.ask("never(main.c:99)").rows.size(), 0u);
+    QCOMPARE(story.ask("never(main.c:99)").note,
+             "never, in what the trace holds; what ran in its 1 gap is not known");
+    QVERIFY(story.ask("never(nowhere.c:1)").note.ends_with("nothing in it has that name"));
+  }
+
+  void aCallThatTheTraceBeginsInsideIsFound() {
+    const Asked story;
+    QCOMPARE(story.places("calls(work)"), "2:0");
+  }
+
+  void rowsEndAtTheLimit() {
+    const Asked story;
+    const auto found = story.ask("calls(open)", {}, 2);
+    QCOMPARE(found.rows.size(), 2u);
+    QVERIFY(found.more);
+    std::stop_source stop;
+    stop.request_stop();
+    const auto cancelled =
+        answer(*story.trace, {ThreadIndex{0}, {}}, *parseQuestion("calls(open)"), 9, stop.get_token());
+    QVERIFY(cancelled.cancelled && cancelled.rows.empty());
+  }
+};
+
+QTEST_APPLESS_MAIN(QuestionTest)
+#include "tst_question.moc"
