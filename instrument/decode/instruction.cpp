@@ -207,8 +207,9 @@ std::optional<Instruction> decode(std::span<const std::byte> bytes, VirtAddr add
       operands[0].reg.value == operands[1].reg.value && insn.operand_width >= 32)
     out.reads = 0;
   // With a zero operand bsf and bsr leave their destination as it was, and so do tzcnt and lzcnt on
-  // processors that take them for these.
-  if (insn.mnemonic == ZYDIS_MNEMONIC_BSF || insn.mnemonic == ZYDIS_MNEMONIC_BSR ||
+  // processors that take them for these. Without shadow stacks rdssp does nothing, which programs look for.
+  if (insn.mnemonic == ZYDIS_MNEMONIC_RDSSPD || insn.mnemonic == ZYDIS_MNEMONIC_RDSSPQ ||
+      insn.mnemonic == ZYDIS_MNEMONIC_BSF || insn.mnemonic == ZYDIS_MNEMONIC_BSR ||
       insn.mnemonic == ZYDIS_MNEMONIC_TZCNT || insn.mnemonic == ZYDIS_MNEMONIC_LZCNT)
     out.kills = 0;
   addFlagEffects(insn, operands.data(), out);

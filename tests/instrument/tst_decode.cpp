@@ -50,6 +50,7 @@ class TestDecode : public QObject {
     row("pop %rbp", set({4}), set({4, 5}));
     row("leave", set({5}), set({4, 5}));
     row("tzcnt %rcx, %rax", set({1}), 0);           // is bsf on older processors
+    row("rdsspq %rax", 0, 0);                       // does nothing without shadow stacks
     row("mulx %rcx, %rax, %rbx", set({1, 2}), set({0, 3}));
   }
   void effectsOnRegisters() {

@@ -14,73 +14,34 @@ namespace {
 
 constexpr std::size_t kMostFindings = 40;
 
-bool isShortOnly(unsigned id) {
-  return id == X86_INS_JRCXZ || id == X86_INS_JECXZ || id == X86_INS_LOOP || id == X86_INS_LOOPE ||
-         id == X86_INS_LOOPNE;
-}
-
-bool endsFlow(unsigned id) {
-  return id == X86_INS_JMP || id == X86_INS_RET || id == X86_INS_RETF || id == X86_INS_UD2 ||
-         id == X86_INS_HLT || id == X86_INS_INT3;
-}
-
 }  // namespace
 
-CopyChecker::CopyChecker(const ElfFile& original, const InstrumentedFile& file, Findings& findings)
-    : m_original(original), m_file(file), m_findings(findings) {
-  cs_open(CS_ARCH_X86, CS_MODE_64, &m_capstone);
-  cs_option(m_capstone, CS_OPT_DETAIL, CS_OPT_ON);
+void Findings::add(std::string what) {
+  if (wrong.size() < kMostFindings)
+    wrong.push_back(std::move(what));
+  else
+    ++hidden;
 }
 
-CopyChecker::~CopyChecker() { cs_close(&m_capstone); }
+CopyChecker::CopyChecker(const ElfFile& original, const InstrumentedFile& file, const FlagFlow& flags,
+                         Findings& findings)
+    : m_original(original), m_file(file), m_findings(findings), m_flags(flags) {}
 
 void CopyChecker::fail(const Line& line, std::uint64_t at, const std::string& what) {
-  if (m_findings.wrong.size() < kMostFindings)
-    m_findings.wrong.push_back(std::format("{} ({:#x}), copy at {:#x}: {}", line.function->name,
-                                           line.function->entry.original, at, what));
+  if (m_broken.empty() || m_broken.back() != &line.function->entry) m_broken.push_back(&line.function->entry);
+  m_findings.add(std::format("{} ({:#x}), copy at {:#x}: {}", line.function->name,
+                             line.function->entry.original, at, what));
+}
+
+std::uint64_t CopyChecker::copyOf(std::uint64_t original) const {
+  const auto found =
+      std::ranges::lower_bound(m_copies, original, {}, &std::pair<std::uint64_t, std::uint64_t>::first);
+  return found == m_copies.end() || found->first != original ? 0 : found->second;
 }
 
 bool CopyChecker::decode(const ElfFile& file, std::uint64_t at, std::uint64_t end, Code& out) {
   const auto bytes = file.at(at, std::min<std::uint64_t>(15, end - at));
-  if (!bytes || bytes->empty()) return false;
-  cs_insn* insn = nullptr;
-  if (cs_disasm(m_capstone, bytes->data(), bytes->size(), at, 1, &insn) != 1) return false;
-  out = {};
-  out.address = at;
-  out.size = insn->size;
-  out.bytes.assign(insn->bytes, insn->bytes + insn->size);
-  out.id = insn->id;
-  out.text = std::format("{} {}", insn->mnemonic, insn->op_str);
-  const cs_x86& x86 = insn->detail->x86;
-  for (unsigned i = 0; i < x86.op_count; ++i) {
-    const cs_x86_op& operand = x86.operands[i];
-    if (operand.type == X86_OP_IMM) {
-      out.imm = std::uint64_t(operand.imm);
-    } else if (operand.type == X86_OP_REG) {
-      (i == 0 ? out.reg0 : out.reg1) = operand.reg;
-    } else if (operand.type == X86_OP_MEM) {
-      out.memory = true;
-      out.memoryFirst = i == 0;
-      out.base = operand.mem.base;
-      out.segment = operand.mem.segment;
-      out.disp = operand.mem.disp;
-      out.width = operand.size;
-      if (operand.mem.base == X86_REG_RIP) {
-        out.ripTarget = at + insn->size + std::uint64_t(operand.mem.disp);
-        out.ripOffset = x86.encoding.disp_offset;
-      }
-      if (operand.mem.index != X86_REG_INVALID) out.base = X86_REG_INVALID;
-    }
-  }
-  const bool branch = cs_insn_group(m_capstone, insn, CS_GRP_JUMP) ||
-                      cs_insn_group(m_capstone, insn, CS_GRP_CALL) || isShortOnly(insn->id);
-  if (branch && x86.op_count == 1 && x86.operands[0].type == X86_OP_IMM) {
-    out.direct = true;
-    out.target = out.imm;
-  }
-  out.effects = effectsOf(m_capstone, *insn);
-  cs_free(insn, 1);
-  return true;
+  return bytes && !bytes->empty() && m_decoder.decode(*bytes, at, out);
 }
 
 bool CopyChecker::code(Line& line, Code& out) {
@@ -112,7 +73,7 @@ bool CopyChecker::checkGate(Line& line, std::uint64_t& displaced) {
   const std::uint64_t bound = m_file.module.moduleSlots + offsetof(format::ModuleSlots, bound);
   Code c, jump;
   if (!take(line, c)) return false;
-  const auto refuse = [&] { return fail(line, c.address, "no gate: " + c.text), false; };
+  const auto refuse = [&] { return fail(line, c.address, "no gate: " + text(c)), false; };
   if (c.id == X86_INS_CMP) {
     if (c.imm != 0 || c.width != 8 || c.ripTarget != bound) return refuse();
     if (!take(line, jump) || jump.id != X86_INS_JE) return refuse();
@@ -136,7 +97,7 @@ bool CopyChecker::checkGate(Line& line, std::uint64_t& displaced) {
 
 // What a probe changes must not be needed by the instruction that is due, or by what follows it.
 bool CopyChecker::checkScratch(const Line& line, std::uint64_t at, std::uint16_t written, bool flagsWritten) {
-  const Needs& needs = line.needs[line.next];
+  const Needs& needs = (*line.needs)[line.next];
   if ((needs.registers & written) != 0)
     return fail(line, at,
                 std::format("uses registers {:#x}, of which {:#x} are needed at {:#x}", written,
@@ -157,18 +118,19 @@ bool CopyChecker::checkHead(Line& line, unsigned reg, std::uint64_t original) {
   std::uint64_t resumesAt = 0;
   if (is(X86_INS_ADD)) {  // flags are dead
     if (!c.memoryFirst || c.base != reg || c.imm != 4 || c.width != 8)
-      return fail(line, c.address, c.text), false;
+      return fail(line, c.address, text(c)), false;
     if (!take(line, c) || !is(X86_INS_MOV) || c.reg0 != reg || c.base != reg)
-      return fail(line, c.address, c.text), false;
+      return fail(line, c.address, text(c)), false;
     if (!take(line, c) || !is(X86_INS_CMP) || c.base != reg || c.width != 4 ||
         std::uint32_t(c.imm) != format::kSentinelWord)
-      return fail(line, c.address, c.text), false;
-    if (!take(line, c) || !is(X86_INS_JE)) return fail(line, c.address, c.text), false;
+      return fail(line, c.address, text(c)), false;
+    if (!take(line, c) || !is(X86_INS_JE)) return fail(line, c.address, text(c)), false;
     line.wraps.emplace_back(c.target, line.pc);
     line.wrapRegisters.push_back(reg);
+    line.wrapOrigins.push_back(original);
   } else {  // through rcx, with instructions that leave the flags alone
     const auto expect = [&](bool good) {
-      if (!good) fail(line, c.address, "not a head probe: " + c.text);
+      if (!good) fail(line, c.address, "not a head probe: " + text(c));
       return good;
     };
     if (!expect(is(X86_INS_MOV) && c.reg0 == X86_REG_RCX && c.base == reg && c.width == 8)) return false;
@@ -183,7 +145,7 @@ bool CopyChecker::checkHead(Line& line, unsigned reg, std::uint64_t original) {
     Code over, go;
     if (!take(line, over) || !take(line, go)) return false;
     if (over.id != X86_INS_JRCXZ || over.target != line.pc || go.id != X86_INS_JMP || !go.direct)
-      return fail(line, over.address, over.text + "; " + go.text), false;
+      return fail(line, over.address, text(over) + "; " + text(go)), false;
     Code lea, jump;
     if (!take(line, lea) || !take(line, jump)) return false;
     const int number = registerNumber(reg);
@@ -191,15 +153,15 @@ bool CopyChecker::checkHead(Line& line, unsigned reg, std::uint64_t original) {
         number < 0 ||
         jump.ripTarget !=
             m_file.module.moduleSlots + offsetof(format::ModuleSlots, wrap) + 8 * unsigned(number))
-      return fail(line, lea.address, "not the way to the runtime: " + lea.text + "; " + jump.text), false;
-    if (go.target != line.pc) return fail(line, go.address, "leads astray: " + go.text), false;
+      return fail(line, lea.address, "not the way to the runtime: " + text(lea) + "; " + text(jump)), false;
+    if (go.target != line.pc) return fail(line, go.address, "leads astray: " + text(go)), false;
     resumesAt = lea.ripTarget;
     if (!take(line, c) || !expect(is(X86_INS_MOV) && c.reg0 == reg && c.base == reg && c.width == 8))
       return false;
     if (resumesAt != line.pc) return fail(line, lea.address, "the runtime comes back elsewhere"), false;
   }
   if (!take(line, c) || !is(X86_INS_MOV) || !c.memoryFirst || c.base != reg || c.width != 4)
-    return fail(line, c.address, "no record is written: " + c.text), false;
+    return fail(line, c.address, "no record is written: " + text(c)), false;
   const std::uint32_t word = std::uint32_t(c.imm);
   const auto found = line.dagOfWord.find(word);
   if (found == line.dagOfWord.end())
@@ -245,11 +207,11 @@ bool CopyChecker::checkProbe(Line& line, std::uint64_t original, bool& found) {
     } else {
       Code lea, store;
       if (c.id != X86_INS_MOV || c.base != reg || c.width != 4)
-        return fail(line, c.address, "not a probe: " + c.text), false;
+        return fail(line, c.address, "not a probe: " + text(c)), false;
       if (!take(line, lea) || !take(line, store)) return false;
       if (lea.id != X86_INS_LEA || lea.reg0 != c.reg0 || store.id != X86_INS_MOV || !store.memoryFirst ||
           store.base != reg || store.reg1 != c.reg0 || store.width != 4)
-        return fail(line, lea.address, "not a light probe: " + lea.text + "; " + store.text), false;
+        return fail(line, lea.address, "not a light probe: " + text(lea) + "; " + text(store)), false;
       mask = std::uint32_t(lea.disp);
       used.insert(lea.base);
     }
@@ -281,7 +243,7 @@ bool CopyChecker::checkProbe(Line& line, std::uint64_t original, bool& found) {
     const auto slot = spilled.find(c.reg0);
     if (c.id != X86_INS_MOV || c.memoryFirst || c.segment != X86_REG_FS || slot == spilled.end() ||
         slot->second != c.disp)
-      return fail(line, c.address, "a register is not restored; instead: " + c.text), false;
+      return fail(line, c.address, "a register is not restored; instead: " + text(c)), false;
     spilled.erase(slot);
   }
   return true;
@@ -293,7 +255,7 @@ bool CopyChecker::checkShortBranch(Line& line, const Code& original, bool exactl
   if (!take(line, op) || !take(line, over) || !take(line, jump)) return false;
   if (op.id != original.id || op.target != jump.address || over.id != X86_INS_JMP || over.target != line.pc ||
       jump.id != X86_INS_JMP || !jump.direct)
-    return fail(line, op.address, "not a short branch made long: " + op.text), false;
+    return fail(line, op.address, "not a short branch made long: " + text(op)), false;
   m_obligations.push_back({jump.address, jump.target, original.target, exactly});
   return true;
 }
@@ -306,27 +268,27 @@ bool CopyChecker::checkInstruction(Line& line, const Code& original, bool exactl
   const format::FunctionEntry& entry = line.function->entry;
   if (original.direct) {
     if (copy.id != original.id || !copy.direct)
-      return fail(line, copy.address, std::format("{} instead of {}", copy.text, original.text)), false;
+      return fail(line, copy.address, std::format("{} instead of {}", text(copy), text(original))), false;
     const bool within =
         original.target >= entry.original && original.target - entry.original < entry.originalSize;
     if (exactly && copy.target != original.target) {
       // Displaced code runs before the runtime, so it must stay with the original.
-      return fail(line, copy.address, std::format("{} instead of {}", copy.text, original.text)), false;
+      return fail(line, copy.address, std::format("{} instead of {}", text(copy), text(original))), false;
     }
     if (!exactly) m_obligations.push_back({copy.address, copy.target, original.target, !within});
     return true;
   }
   if (copy.size != original.size)
-    return fail(line, copy.address, std::format("{} instead of {}", copy.text, original.text)), false;
+    return fail(line, copy.address, std::format("{} instead of {}", text(copy), text(original))), false;
   for (unsigned i = 0; i < original.size; ++i) {
     const bool displacement =
         original.ripOffset != 0 && i >= original.ripOffset && i < original.ripOffset + 4;
     if (!displacement && copy.bytes[i] != original.bytes[i])
-      return fail(line, copy.address, std::format("{} instead of {}", copy.text, original.text)), false;
+      return fail(line, copy.address, std::format("{} instead of {}", text(copy), text(original))), false;
   }
   if (original.ripOffset != 0 &&
       (copy.ripOffset != original.ripOffset || copy.ripTarget != original.ripTarget))
-    return fail(line, copy.address, std::format("{} leads elsewhere than {}", copy.text, original.text)),
+    return fail(line, copy.address, std::format("{} leads elsewhere than {}", text(copy), text(original))),
            false;
   return true;
 }
@@ -349,10 +311,10 @@ bool CopyChecker::checkDispatch(Line& line, const Code& original, bool& found) {
     if (c.id == X86_INS_LEA && c.ripOffset != 0) leas.push_back(c.ripTarget);
     if (c.id == X86_INS_CMP && c.reg0 == X86_REG_RCX) range = c.imm;
     if (c.id == X86_INS_JMP && !c.direct) {
-      const bool isOriginal =
-          at + c.size <= line.end && c.size == original.size && leas.size() >= 2 &&
-          originOf(*line.function, at).first == original.address &&
-          (c.ripOffset == 0 ? c.bytes == original.bytes : c.ripTarget == original.ripTarget);
+      const bool isOriginal = at + c.size <= line.end && c.size == original.size && leas.size() >= 2 &&
+                              originOf(*line.function, at).first == original.address &&
+                              (c.ripOffset == 0 ? std::ranges::equal(c.code(), original.code())
+                                                : c.ripTarget == original.ripTarget);
       const auto [following, fixed] = originOf(*line.function, line.pc);
       // The first of the two jumps goes to a copy, the last is the original one.
       if (isOriginal && (line.pc >= line.end || following != original.address || !fixed)) break;
@@ -372,13 +334,14 @@ bool CopyChecker::checkBlocks(Line& line) {
     if (origin != original.address)
       return fail(line, line.pc,
                   std::format("stands for {:#x}, but {:#x} is due ({})", origin, original.address,
-                              original.text)),
+                              text(original))),
              false;
     const std::uint64_t start = line.pc;
     bool probe = false, dispatch = false;
     // At the start of a block only may a probe be.
     if (fixed && !checkProbe(line, origin, probe)) return false;
-    m_places[original.address] = start;
+    m_copies.emplace_back(original.address, start);
+    const std::uint64_t itself = line.pc;
     const bool indirect = original.id == X86_INS_JMP && !original.direct;
     if (indirect && !checkDispatch(line, original, dispatch)) return false;
     if (dispatch) {
@@ -390,6 +353,7 @@ bool CopyChecker::checkBlocks(Line& line) {
                false;
       if (!checkInstruction(line, original, false)) return false;
     }
+    m_places.push_back({start, itself, line.pc, original.address});
     ++line.next;
   }
   const Code& last = line.original.back();
@@ -400,6 +364,7 @@ bool CopyChecker::checkBlocks(Line& line) {
   if (c.id == X86_INS_JMP && c.direct) {
     line.pc += c.size;
     m_obligations.push_back({c.address, c.target, end, true});
+    m_places.push_back({c.address, 0, line.pc, last.address});
   } else if (!(last.id == X86_INS_CALL)) {
     return fail(line, c.address, "the copy runs past its end"), false;
   }
@@ -420,7 +385,8 @@ bool CopyChecker::checkWraps(Line& line) {
         jump.id != X86_INS_JMP || number < 0 ||
         jump.ripTarget !=
             m_file.module.moduleSlots + offsetof(format::ModuleSlots, wrap) + 8 * unsigned(number))
-      return fail(line, at, "not the way to the runtime and back: " + lea.text + "; " + jump.text), false;
+      return fail(line, at, "not the way to the runtime and back: " + text(lea) + "; " + text(jump)), false;
+    m_places.push_back({at, 0, line.pc, line.wrapOrigins[i]});
     end = std::max(end, line.pc);
   }
   line.pc = end;
@@ -433,7 +399,9 @@ bool CopyChecker::checkDisplaced(Line& line, std::uint64_t displaced, std::uint6
   const Code* last = nullptr;
   for (const Code& original : line.original) {
     if (original.address < window || original.address >= window + 5) continue;
+    const std::uint64_t start = line.pc;
     if (!checkInstruction(line, original, true)) return false;
+    m_places.push_back({start, start, line.pc, original.address});
     last = &original;
   }
   if (last == nullptr) return fail(line, displaced, "nothing is displaced"), false;
@@ -442,7 +410,8 @@ bool CopyChecker::checkDisplaced(Line& line, std::uint64_t displaced, std::uint6
   Code jump;
   if (!take(line, jump)) return false;
   if (jump.id != X86_INS_JMP || jump.target != rest)
-    return fail(line, jump.address, std::format("does not go on at {:#x}: {}", rest, jump.text)), false;
+    return fail(line, jump.address, std::format("does not go on at {:#x}: {}", rest, text(jump))), false;
+  m_places.push_back({jump.address, 0, line.pc, last->address});
   return true;
 }
 
@@ -479,20 +448,56 @@ void CopyChecker::checkCompleteness(Line& line) {
   }
 }
 
-void CopyChecker::check(const InstrumentedFunction& function) {
+// Whether the entry leads to the gate, and whether nothing else can come into the five bytes that this took.
+bool CopyChecker::checkWindow(Line& line, std::uint64_t window) {
+  const format::FunctionEntry& entry = line.function->entry;
+  const auto after = m_file.elf.at(window, 5);
+  if (!after) return false;
+  std::int32_t distance = 0;
+  std::memcpy(&distance, after->data() + 1, 4);
+  if ((*after)[0] != 0xE9 || window + 5 + std::uint64_t(std::int64_t(distance)) != entry.copy) return false;
+  ++m_findings.windows;
+  m_windows.push_back(window);
+  const auto& targets = m_flags.jumpTargets();
+  const auto inside = std::ranges::upper_bound(targets, window);
+  if (inside != targets.end() && *inside < window + 5)
+    fail(line, window, std::format("a jump leads to {:#x}, into the entry's jump", *inside));
+  // What lies behind the function must be padding.
+  for (std::uint64_t at = entry.original + entry.originalSize; at < window + 5;) {
+    Code code;
+    if (!decode(m_original, at, at + 15, code) || (code.id != X86_INS_NOP && code.id != X86_INS_INT3)) {
+      fail(line, window, std::format("the entry's jump overwrites {:#x}, behind the function", at));
+      break;
+    }
+    at += code.size;
+  }
+  for (auto next = std::next(line.function);
+       next != m_file.functions.data() + m_file.functions.size() && next->entry.original < window + 5; ++next)
+    if (next->entry.originalSize != 0)
+      fail(line, window,
+           std::format("the entry's jump overwrites {:#x}, another function's", next->entry.original));
+  return true;
+}
+
+void CopyChecker::check(std::size_t index) {
+  const InstrumentedFunction& function = m_file.functions[index];
   const format::FunctionEntry& entry = function.entry;
+  m_places.clear();
   if (entry.copy == 0) return;
   ++m_findings.functions;
   Line line;
   line.function = &function;
   line.pc = entry.copy;
   line.end = entry.copy + entry.copySize;
+  line.needs = &m_flags.needs(index);
   for (std::uint64_t at = entry.original; at < entry.original + entry.originalSize;) {
     Code& code = line.original.emplace_back();
     if (!decode(m_original, at, entry.original + entry.originalSize, code))
       return fail(line, at, "the original does not decode there, and yet has a copy");
     at += code.size;
   }
+  if (line.original.empty() || line.needs->size() != line.original.size())
+    return fail(line, line.pc, "a copy of nothing");
   for (std::uint32_t i = 0; i < function.blocks.size(); ++i)
     if (function.blocks[i].bit != format::kNoBit) line.withBit[function.blocks[i].start] = i;
   for (std::uint32_t i = 0; i < function.dags.size(); ++i) {
@@ -500,38 +505,32 @@ void CopyChecker::check(const InstrumentedFunction& function) {
       return fail(line, line.pc, "a DAG without blocks");
     line.dagOfWord[format::dagRecord(m_file.module.codeBase + function.dags[i].code)] = i;
   }
-  std::vector<Effects> effects;
-  for (const Code& code : line.original) effects.push_back(code.effects);
-  line.needs = liveBefore(effects);
-  // The window, if the entry was patched.
-  std::uint64_t window = entry.original;
-  if (line.original[0].id == X86_INS_ENDBR64) window += 4;
-  const auto before = m_original.at(window, 5), after = m_file.elf.at(window, 5);
-  if (!before || !after) return fail(line, window, "no entry");
-  const bool patched = !std::ranges::equal(*before, *after);
+  const std::uint64_t window = entry.original + (line.original[0].id == X86_INS_ENDBR64 ? 4 : 0);
+  const bool patched = checkWindow(line, window);
   std::uint64_t displaced = 0;
   if (patched) {
-    ++m_findings.windows;
-    std::int32_t distance = 0;
-    std::memcpy(&distance, after->data() + 1, 4);
-    if ((*after)[0] != 0xE9 || window + 5 + std::uint64_t(std::int64_t(distance)) != entry.copy)
-      return fail(line, window, "the entry does not jump to the gate");
     if (!checkGate(line, displaced)) return;
+    m_places.push_back({entry.copy, 0, line.pc, line.original[0].address});
   }
   if (!checkBlocks(line) || !checkWraps(line) || (patched && !checkDisplaced(line, displaced, window)) ||
       !checkTables(line))
     return;
   checkCompleteness(line);
+  std::ranges::sort(m_places, {}, &CopiedPlace::start);
 }
 
 void CopyChecker::checkObligations() {
   for (const Obligation& due : m_obligations) {
-    const auto place = m_places.find(due.original);
-    if (place != m_places.end() && place->second == due.to) continue;
+    const std::uint64_t copy = copyOf(due.original);
+    if (copy != 0 && copy == due.to) continue;
     if (due.mayStay && due.to == due.original) continue;
-    if (m_findings.wrong.size() < kMostFindings)
-      m_findings.wrong.push_back(
-          std::format("at {:#x}: leads to {:#x}, not to the copy of {:#x}", due.from, due.to, due.original));
+    // The walk over a copy ends where it is wrong: what is behind that has no known place.
+    if (copy == 0 && std::ranges::any_of(m_broken, [&due](const format::FunctionEntry* entry) {
+          return due.original - entry->original < entry->originalSize;
+        }))
+      continue;
+    m_findings.add(
+        std::format("at {:#x}: leads to {:#x}, not to the copy of {:#x}", due.from, due.to, due.original));
   }
 }
 

@@ -4,25 +4,32 @@
 // still needs.
 #pragma once
 
-#include <capstone/capstone.h>
-
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "tests/truth/instrumented_file.h"
-#include "tests/truth/second_decoder/liveness.h"
+#include "tests/truth/second_decoder/code.h"
+#include "tests/truth/second_decoder/flag_flow.h"
 
 namespace traceback::truth {
 
 struct Findings {
   std::vector<std::string> wrong;
-  std::uint64_t functions = 0, windows = 0, instructions = 0, heads = 0, lights = 0, dispatches = 0;
+  std::uint64_t hidden = 0;  // findings beyond the first few
+  std::uint64_t functions = 0, windows = 0, instructions = 0, heads = 0, lights = 0, dispatches = 0,
+                unwound = 0;
+
+  void add(std::string what);
 };
 
-// Where the copies of instructions begin, their probes included.
-using CopyPlaces = std::map<std::uint64_t, std::uint64_t>;
+// What stands for one original instruction: [start, end) of the copy, in which the instruction's own copy
+// begins at `at`, behind the probe; with `at` zero nothing of it is the instruction (a gate, a way to the
+// runtime).
+struct CopiedPlace {
+  std::uint64_t start, at, end, original;
+};
 
 // A jump or call that must lead to the copy of `original`, or, if `mayStay`, to the original.
 struct Obligation {
@@ -32,38 +39,26 @@ struct Obligation {
 
 class CopyChecker {
  public:
-  CopyChecker(const ElfFile& original, const InstrumentedFile& file, Findings& findings);
-  ~CopyChecker();
-  CopyChecker(const CopyChecker&) = delete;
-  CopyChecker& operator=(const CopyChecker&) = delete;
+  CopyChecker(const ElfFile& original, const InstrumentedFile& file, const FlagFlow& flags,
+              Findings& findings);
 
-  void check(const InstrumentedFunction& function);
+  // Of InstrumentedFile::functions, by rising index.
+  void check(std::size_t index);
   // After all functions: whether everything leads where it must.
   void checkObligations();
 
+  // Of the function that was checked last, by rising address of the copy.
+  const std::vector<CopiedPlace>& places() const { return m_places; }
+  // Where what stands for an instruction begins, its probe included; 0 if it has no copy.
+  std::uint64_t copyOf(std::uint64_t original) const;
+  // Entries that were patched: the five bytes from there on.
+  const std::vector<std::uint64_t>& windows() const { return m_windows; }
+
  private:
-  struct Code {
-    std::uint64_t address = 0;
-    unsigned size = 0;
-    std::vector<unsigned char> bytes;
-    unsigned id = 0;
-    std::string text;
-    std::uint64_t target = 0;  // of a direct jump or call
-    bool direct = false;  // it is one
-    std::uint64_t ripTarget = 0;  // of an operand relative to rip
-    unsigned ripOffset = 0;  // of its displacement; 0 if none
-    std::uint64_t imm = 0;
-    std::int64_t disp = 0;
-    unsigned reg0 = 0, reg1 = 0;  // register operands, by position
-    unsigned base = 0, segment = 0;
-    bool memoryFirst = false, memory = false;
-    unsigned width = 0;  // of the memory operand
-    Effects effects;
-  };
   struct Line {  // of the walk over one copy
     const InstrumentedFunction* function = nullptr;
     std::vector<Code> original;
-    std::vector<Needs> needs;  // before each
+    const std::vector<Needs>* needs = nullptr;  // before each
     std::uint64_t pc = 0, end = 0;
     std::size_t next = 0;  // original instruction that is due
     std::set<std::uint32_t> headsSeen, lightsSeen;
@@ -71,15 +66,18 @@ class CopyChecker {
     std::map<std::uint32_t, std::uint32_t> dagOfWord;  // by the word that its head writes
     std::vector<std::pair<std::uint64_t, std::uint64_t>> wraps;  // where, and where it resumes
     std::vector<unsigned> wrapRegisters;
+    std::vector<std::uint64_t> wrapOrigins;
     std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> tables;  // at; lowest, range
   };
 
   void fail(const Line& line, std::uint64_t at, const std::string& what);
   bool decode(const ElfFile& file, std::uint64_t at, std::uint64_t end, Code& out);
+  std::string text(const Code& code) const { return m_decoder.text(code); }
   bool code(Line& line, Code& out);  // at pc, without moving it
   bool take(Line& line, Code& out);
   std::pair<std::uint64_t, bool> originOf(const InstrumentedFunction& function, std::uint64_t at) const;
 
+  bool checkWindow(Line& line, std::uint64_t window);
   bool checkGate(Line& line, std::uint64_t& displaced);
   bool checkBlocks(Line& line);
   bool checkProbe(Line& line, std::uint64_t original, bool& found);
@@ -96,8 +94,12 @@ class CopyChecker {
   const ElfFile& m_original;
   const InstrumentedFile& m_file;
   Findings& m_findings;
-  csh m_capstone = 0;
-  CopyPlaces m_places;
+  const FlagFlow& m_flags;
+  Decoder m_decoder;
+  std::vector<CopiedPlace> m_places;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> m_copies;  // original, start of its copy; sorted
+  std::vector<std::uint64_t> m_windows;
+  std::vector<const format::FunctionEntry*> m_broken;  // with findings
   std::vector<Obligation> m_obligations;
 };
 

@@ -10,6 +10,7 @@ namespace traceback::truth {
 namespace {
 
 constexpr std::uint16_t kAllRegisters = 0xFFFF;
+constexpr std::uint8_t kAllFlags = 63;
 
 // {64, 32, 16, 8 low, 8 high} bits.
 constexpr std::array<std::array<unsigned, 5>, 16> kRegisters = {{
@@ -55,6 +56,51 @@ constexpr std::array<FlagBits, 6> kFlags = {{
     {X86_EFLAGS_TEST_OF, bits({X86_EFLAGS_MODIFY_OF, X86_EFLAGS_RESET_OF, X86_EFLAGS_UNDEFINED_OF}), 32},
 }};
 
+// Capstone 5 leaves out general registers that these read without naming them, or may do so.
+bool readsUnnamed(unsigned id) {
+  switch (id) {
+    case X86_INS_XLATB:
+    case X86_INS_XCRYPTCBC:
+    case X86_INS_XCRYPTCFB:
+    case X86_INS_XCRYPTCTR:
+    case X86_INS_XCRYPTECB:
+    case X86_INS_XCRYPTOFB:
+    case X86_INS_XSHA1:
+    case X86_INS_XSHA256:
+    case X86_INS_XSTORE:
+    case X86_INS_XSETBV:
+    case X86_INS_XSAVE:
+    case X86_INS_XSAVE64:
+    case X86_INS_XSAVEC:
+    case X86_INS_XSAVEC64:
+    case X86_INS_XSAVEOPT:
+    case X86_INS_XSAVEOPT64:
+    case X86_INS_XSAVES:
+    case X86_INS_XSAVES64:
+    case X86_INS_XRSTOR:
+    case X86_INS_XRSTOR64:
+    case X86_INS_MONITOR:
+    case X86_INS_MWAIT:
+    case X86_INS_MONITORX:
+    case X86_INS_MWAITX:
+    case X86_INS_RDPMC:
+    case X86_INS_RDMSR:
+    case X86_INS_WRMSR:
+    case X86_INS_CMPXCHG8B:
+    case X86_INS_CMPXCHG16B:
+    case X86_INS_MASKMOVDQU:
+    case X86_INS_VMASKMOVDQU:
+    case X86_INS_MASKMOVQ:
+    case X86_INS_XABORT:
+    case X86_INS_XBEGIN:
+    case X86_INS_XEND:
+    case X86_INS_CLZERO:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Capstone 5 leaves out what these read.
 bool readsAllItsOperands(unsigned id) {
   return id == X86_INS_TEST || id == X86_INS_ADOX || id == X86_INS_ADCX || id == X86_INS_XADD ||
@@ -80,6 +126,14 @@ bool mayLeaveFlags(const cs_insn& insn) {
     default:
       return false;
   }
+}
+
+bool setsAllFlags(std::string_view mnemonic) {
+  constexpr std::array<std::string_view, 8> kEnds = {"comi",  "compi",  "comiss", "comisd",
+                                                     "ptest", "testps", "testpd", "rdrand"};
+  return std::ranges::any_of(kEnds, [mnemonic](std::string_view end) { return mnemonic.ends_with(end); }) ||
+         mnemonic.contains("pcmpestr") || mnemonic.contains("pcmpistr") || mnemonic.starts_with("kortest") ||
+         mnemonic.starts_with("ktest");
 }
 
 // `xor %eax, %eax` needs nothing of it.
@@ -132,7 +186,9 @@ Effects effectsOf(csh capstone, const cs_insn& insn) {
   }
   const std::string_view mnemonic = insn.mnemonic;
   // Conditional moves and the like leave what they name as it was, if the condition is false.
-  const bool conditional = mnemonic.starts_with("cmov") || insn.id == X86_INS_CMPXCHG ||
+  // (rdssp writes nothing where there are no shadow stacks.)
+  const bool conditional = mnemonic.starts_with("cmov") || mnemonic.starts_with("rdssp") ||
+                           insn.id == X86_INS_LAR || insn.id == X86_INS_LSL || insn.id == X86_INS_CMPXCHG ||
                            insn.id == X86_INS_BSF || insn.id == X86_INS_BSR || x86.prefix[0] != 0;
   if (conditional) {
     out.reads.registers |= out.writes.registers;
@@ -152,49 +208,91 @@ Effects effectsOf(csh capstone, const cs_insn& insn) {
       if ((x86.eflags & flag.test) != 0) out.reads.flags |= flag.flag;
       if ((x86.eflags & flag.write) != 0 && !mayLeaveFlags(insn)) out.writes.flags |= flag.flag;
     }
-  // Capstone knows nothing of `test` with memory, and the field above is not for fcomi.
-  if (insn.id == X86_INS_TEST) out.writes.flags = 63;
-  if (mnemonic == "fcomi" || mnemonic == "fcompi" || mnemonic == "fucomi" || mnemonic == "fucompi")
-    out.writes.flags = 63;
+  // Capstone knows nothing of `test` with memory and some others, and the field above is not for fcomi.
+  if (insn.id == X86_INS_TEST || setsAllFlags(mnemonic)) out.writes.flags = kAllFlags;
   if (mnemonic.starts_with("pushf") || mnemonic == "lahf") out.reads.flags = 63;
+
+  if (readsUnnamed(insn.id)) {
+    out.reads.registers = kAllRegisters;
+    out.writes = {};
+  }
+  if (insn.id == X86_INS_RDPKRU) {
+    out.reads.registers = 1U << 1;
+    out.writes.registers = 1U << 0 | 1U << 2;
+  }
+  if (insn.id == X86_INS_WRPKRU) out.reads.registers |= 1U << 0 | 1U << 1 | 1U << 2;
+  if (mnemonic.contains("pcmpestr")) out.reads.registers |= 1U << 0 | 1U << 2;
+  if (insn.id == X86_INS_XGETBV) out.reads.registers |= 1U << 1;
+  if (mnemonic.starts_with("fcmov")) out.reads.flags = kAllFlags;
 
   const bool jump = cs_insn_group(capstone, &insn, CS_GRP_JUMP);
   const bool call = cs_insn_group(capstone, &insn, CS_GRP_CALL);
   const bool ret = cs_insn_group(capstone, &insn, CS_GRP_RET) || cs_insn_group(capstone, &insn, CS_GRP_IRET);
   const bool direct = x86.op_count == 1 && x86.operands[0].type == X86_OP_IMM;
-  if (call || ret || (jump && !direct) || mnemonic == "syscall" ||
-      cs_insn_group(capstone, &insn, CS_GRP_INT)) {
-    out.leaves = true;
-    out.falls = false;
-  } else if (jump || mnemonic.starts_with("loop") || mnemonic == "jrcxz" || mnemonic == "jecxz") {
-    out.target = std::uint64_t(x86.operands[0].imm);
-    out.falls = insn.id != X86_INS_JMP;
-  } else if (insn.id == X86_INS_UD2 || insn.id == X86_INS_HLT || insn.id == X86_INS_INT3) {
-    out.leaves = true;
-    out.falls = false;
+  const bool loops = mnemonic.starts_with("loop") || mnemonic == "jrcxz" || mnemonic == "jecxz";
+  if ((call || jump || loops) && direct) out.target = std::uint64_t(x86.operands[0].imm);
+  if (call) {
+    out.leaves = Leaves::Call;
+  } else if (ret) {
+    out.leaves = Leaves::Return;
+  } else if (jump && !direct) {
+    out.leaves = Leaves::Jump;
+  } else if (mnemonic == "syscall" || cs_insn_group(capstone, &insn, CS_GRP_INT) || insn.id == X86_INS_UD2 ||
+             insn.id == X86_INS_HLT || insn.id == X86_INS_INT3) {
+    out.leaves = Leaves::Other;
   }
+  out.falls = out.leaves == Leaves::Not && insn.id != X86_INS_JMP;
   return out;
 }
 
-std::vector<Needs> liveBefore(const std::vector<Effects>& code) {
+Effects effectsOfUnknown(std::uint64_t address, unsigned size) {
+  Effects out;
+  out.address = address;
+  out.size = size;
+  out.reads = {kAllRegisters, kAllFlags};
+  return out;
+}
+
+std::vector<Needs> liveBefore(const std::vector<Effects>& code, const FlagsElsewhere& elsewhere) {
+  constexpr std::size_t kElsewhere = ~std::size_t{0};
   std::vector<Needs> live(code.size());
-  const auto at = [&](std::uint64_t address) -> Needs {
-    const auto found = std::ranges::lower_bound(code, address, {}, &Effects::address);
-    if (found == code.end() || found->address != address) return {kAllRegisters, 0};  // elsewhere
-    return live[std::size_t(found - code.begin())];
-  };
+  std::vector<std::size_t> targets(code.size(), kElsewhere);
+  std::vector<Needs> outside(code.size());  // what is needed where it leaves the function
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    const Effects& effects = code[i];
+    const bool call = effects.leaves == Leaves::Call;
+    Needs& needs = outside[i];
+    if (effects.target != 0) {
+      const auto found = std::ranges::lower_bound(code, effects.target, {}, &Effects::address);
+      if (!call && found != code.end() && found->address == effects.target)
+        targets[i] = std::size_t(found - code.begin());
+      else
+        needs = {kAllRegisters, elsewhere.at(effects.target)};
+    }
+    if (effects.leaves != Leaves::Not) {
+      needs.registers = kAllRegisters;
+      if (effects.leaves == Leaves::Return) needs.flags |= elsewhere.onReturn;
+      if (effects.leaves == Leaves::Jump || (call && effects.target == 0))
+        needs.flags |= elsewhere.onIndirectEntry;
+    }
+    const bool last = i + 1 == code.size() || code[i + 1].address != effects.address + effects.size;
+    if (effects.falls && last) {
+      needs.registers = kAllRegisters;
+      needs.flags |= elsewhere.at(effects.address + effects.size);
+    }
+  }
   for (bool changed = true; changed;) {
     changed = false;
     for (std::size_t i = code.size(); i-- > 0;) {
       const Effects& effects = code[i];
-      Needs after;
-      const auto join = [&after](Needs more) {
+      Needs after = outside[i];
+      const auto join = [&after](const Needs& more) {
         after.registers |= more.registers;
         after.flags |= more.flags;
       };
-      if (effects.leaves) join({kAllRegisters, 0});
-      if (effects.falls) join(at(effects.address + effects.size));
-      if (effects.target != 0) join(at(effects.target));
+      if (effects.falls && i + 1 < code.size() && code[i + 1].address == effects.address + effects.size)
+        join(live[i + 1]);
+      if (targets[i] != kElsewhere) join(live[targets[i]]);
       const Needs before{
           std::uint16_t(effects.reads.registers | (after.registers & ~effects.writes.registers)),
           std::uint8_t(effects.reads.flags | (after.flags & ~effects.writes.flags))};

@@ -1,0 +1,162 @@
+#include "tests/truth/second_decoder/code.h"
+
+#include <algorithm>
+#include <format>
+#include <optional>
+
+namespace traceback::truth {
+
+namespace {
+
+struct Shape {
+  unsigned size = 0;
+  unsigned ripOffset = 0;
+  std::int32_t displacement = 0;
+};
+
+// How long a vector or system instruction is that Capstone does not know: prefixes, an opcode of a map, a
+// ModRM byte and what that asks for, and in some maps a constant. Such never are jumps.
+std::optional<Shape> shapeOf(std::span<const unsigned char> bytes) {
+  std::size_t at = 0;
+  while (at < bytes.size() && (bytes[at] == 0x66 || bytes[at] == 0xF2 || bytes[at] == 0xF3 ||
+                               bytes[at] == 0x64 || bytes[at] == 0x65))
+    ++at;
+  if (at + 6 > bytes.size()) return std::nullopt;
+  unsigned map = 0;
+  bool vector = false;
+  if (bytes[at] == 0x62) {
+    map = bytes[at + 1] & 7;
+    at += 4;
+    vector = true;
+  } else if (bytes[at] == 0xC4) {
+    map = bytes[at + 1] & 31;
+    at += 3;
+    vector = true;
+  } else if (bytes[at] == 0xC5) {
+    map = 1;
+    at += 2;
+    vector = true;
+  } else {
+    if ((bytes[at] & 0xF0) == 0x40) ++at;
+    if (bytes[at++] != 0x0F) return std::nullopt;
+    map = bytes[at] == 0x38 ? 2 : bytes[at] == 0x3A ? 3 : 1;
+    if (map != 1) ++at;
+  }
+  if (at + 2 > bytes.size()) return std::nullopt;
+  const unsigned opcode = bytes[at++];
+  bool constant = map == 3;
+  if (map == 1 && vector) {
+    constant = (opcode >= 0x70 && opcode <= 0x73) || opcode == 0xC2 || (opcode >= 0xC4 && opcode <= 0xC6);
+  } else if (map == 1) {
+    if (opcode != 0x01 && opcode != 0xAE && opcode != 0xC7 && (opcode < 0x18 || opcode > 0x1F))
+      return std::nullopt;
+  } else if (map == 0 || map == 4 || map > 6) {
+    return std::nullopt;
+  }
+  Shape shape;
+  const unsigned modrm = bytes[at++], mod = modrm >> 6, rm = modrm & 7;
+  if (mod != 3) {
+    unsigned base = rm;
+    if (rm == 4) {
+      if (at >= bytes.size()) return std::nullopt;
+      base = bytes[at++] & 7;
+    }
+    if (mod == 0 && rm == 5) shape.ripOffset = unsigned(at);
+    const unsigned displacement = mod == 1 ? 1 : mod == 2 || (mod == 0 && base == 5) ? 4 : 0;
+    if (at + displacement > bytes.size()) return std::nullopt;
+    if (shape.ripOffset != 0)
+      for (unsigned i = 0; i < 4; ++i)
+        shape.displacement |= std::int32_t(std::uint32_t(bytes[at + i]) << (8 * i));
+    at += displacement;
+  }
+  if (constant) ++at;
+  if (at > bytes.size() || at > 15) return std::nullopt;
+  shape.size = unsigned(at);
+  return shape;
+}
+
+}  // namespace
+
+bool isShortOnly(unsigned id) {
+  return id == X86_INS_JRCXZ || id == X86_INS_JECXZ || id == X86_INS_LOOP || id == X86_INS_LOOPE ||
+         id == X86_INS_LOOPNE;
+}
+
+bool endsFlow(unsigned id) {
+  return id == X86_INS_JMP || id == X86_INS_RET || id == X86_INS_RETF || id == X86_INS_UD2 ||
+         id == X86_INS_HLT || id == X86_INS_INT3;
+}
+
+Decoder::Decoder() {
+  cs_open(CS_ARCH_X86, CS_MODE_64, &m_capstone);
+  cs_option(m_capstone, CS_OPT_DETAIL, CS_OPT_ON);
+  m_insn = cs_malloc(m_capstone);
+}
+
+Decoder::~Decoder() {
+  cs_free(m_insn, 1);
+  cs_close(&m_capstone);
+}
+
+bool Decoder::decode(std::span<const unsigned char> bytes, std::uint64_t address, Code& out) {
+  bytes = bytes.first(std::min<std::size_t>(bytes.size(), 15));
+  out = {};
+  out.address = address;
+  const std::uint8_t* next = bytes.data();
+  std::size_t left = bytes.size();
+  std::uint64_t after = address;
+  if (!cs_disasm_iter(m_capstone, &next, &left, &after, m_insn)) {
+    const auto shape = shapeOf(bytes);
+    if (!shape) return false;
+    out.size = shape->size;
+    std::copy_n(bytes.data(), out.size, out.bytes.begin());
+    out.ripOffset = shape->ripOffset;
+    if (out.ripOffset != 0)
+      out.ripTarget = address + out.size + std::uint64_t(std::int64_t(shape->displacement));
+    out.effects = effectsOfUnknown(address, out.size);
+    return true;
+  }
+  out.size = m_insn->size;
+  std::copy_n(bytes.data(), out.size, out.bytes.begin());
+  out.id = m_insn->id;
+  const cs_x86& x86 = m_insn->detail->x86;
+  for (unsigned i = 0; i < x86.op_count; ++i) {
+    const cs_x86_op& operand = x86.operands[i];
+    if (operand.type == X86_OP_IMM) {
+      out.imm = std::uint64_t(operand.imm);
+    } else if (operand.type == X86_OP_REG) {
+      (i == 0 ? out.reg0 : out.reg1) = operand.reg;
+    } else if (operand.type == X86_OP_MEM) {
+      out.memory = true;
+      out.memoryFirst = i == 0;
+      out.base = operand.mem.base;
+      out.segment = operand.mem.segment;
+      out.disp = operand.mem.disp;
+      out.width = operand.size;
+      if (operand.mem.base == X86_REG_RIP) {
+        out.ripTarget = address + m_insn->size + std::uint64_t(operand.mem.disp);
+        out.ripOffset = x86.encoding.disp_offset;
+      }
+      if (operand.mem.index != X86_REG_INVALID) out.base = X86_REG_INVALID;
+    }
+  }
+  const bool branch = cs_insn_group(m_capstone, m_insn, CS_GRP_JUMP) ||
+                      cs_insn_group(m_capstone, m_insn, CS_GRP_CALL) || isShortOnly(m_insn->id);
+  if (branch && x86.op_count == 1 && x86.operands[0].type == X86_OP_IMM) {
+    out.direct = true;
+    out.target = out.imm;
+  }
+  out.effects = effectsOf(m_capstone, *m_insn);
+  return true;
+}
+
+std::string Decoder::text(const Code& code) const {
+  cs_insn* insn = nullptr;
+  if (cs_disasm(m_capstone, code.bytes.data(), code.size, code.address, 1, &insn) != 1)
+    return std::format("an instruction of {} bytes, {:#x}...", code.size, code.bytes[0]);
+  std::string text = std::format("{} {}", insn->mnemonic, insn->op_str);
+  cs_free(insn, 1);
+  return text;
+}
+
+}  // namespace traceback::truth
