@@ -3,13 +3,9 @@
 #pragma once
 
 #include <QObject>
-#include <QTimer>
-#include <memory>
-#include <optional>
-#include <thread>
-#include <vector>
 
 #include "model/queries.h"
+#include "views/background_job.h"
 #include "views/navigator.h"
 
 namespace traceback::views {
@@ -21,13 +17,10 @@ class Finder : public QObject {
   enum class Direction : std::uint8_t { Backward, Forward };
 
   explicit Finder(Navigator& navigator, QObject* parent = nullptr);
-  // Asks the searches to stop, and waits for them.
-  ~Finder() override;
-
   // From the position. Goes to what is found, and remembers where it came from.
   void find(const model::Query& query, const QString& what, Direction direction);
-  void cancel();
-  bool running() const { return m_state != nullptr; }
+  void cancel() { m_job.cancel(); }
+  bool running() const { return m_job.running(); }
 
  signals:
   void started(const QString& what);
@@ -35,15 +28,10 @@ class Finder : public QObject {
   void finished(const QString& message);
 
  private:
-  struct State;
-  void look();
+  void show(model::ThreadIndex thread, const model::Found& found, const QString& what, Direction direction);
 
   Navigator* m_navigator;
-  QString m_what;
-  Direction m_direction = Direction::Backward;
-  std::shared_ptr<State> m_state;
-  std::vector<std::jthread> m_threads;
-  QTimer m_timer;
+  BackgroundJob m_job;
 };
 
 }  // namespace traceback::views

@@ -65,9 +65,13 @@ SearchBox::SearchBox(Navigator& navigator, QWidget* parent)
       m_finder(navigator),
       m_completer(new QCompleter(&m_names, this)) {
   setObjectName(QStringLiteral("search"));
-  setPlaceholderText(tr("Go to function or file:line (Ctrl+P)"));
+  setPlaceholderText(tr("Function, file:line or question (Ctrl+P)"));
   setAccessibleName(tr("Go to a function or a line"));
-  setToolTip(tr("Enter goes to the last time it ran before now, Shift+Enter to the next time"));
+  setToolTip(
+      tr("Enter goes to the last time it ran before now, Shift+Enter to the next time.\n\n"
+         "Questions: calls(FUNCTION), lines(FILE:N), between(PLACE, PLACE), never(PLACE),\n"
+         "next or previous func_enter, func_exit, block_entry, exception or signal,\n"
+         "with: where stack=<*,outer,inner> and src=<file,line>"));
   setClearButtonEnabled(true);
   addAction(icon(QStringLiteral("search")), QLineEdit::LeadingPosition);
   m_completer->setCaseSensitivity(Qt::CaseInsensitive);
@@ -96,8 +100,17 @@ void SearchBox::showTrace() {
   setEnabled(m_navigator->trace() != nullptr);
 }
 
+void SearchBox::ask() {
+  const auto question = model::parseQuestion(text().toStdString());
+  if (question) return emit asked(*question, text().trimmed());
+  emit message(QString::fromStdString(question.error().message));
+  setCursorPosition(static_cast<int>(
+      QString::fromUtf8(text().toUtf8().first(static_cast<qsizetype>(question.error().offset))).size()));
+}
+
 void SearchBox::go(Finder::Direction direction) {
   if (!m_navigator->trace()) return;
+  if (model::looksLikeQuestion(text().toStdString())) return ask();
   const auto target = parse(*m_navigator->trace(), text());
   if (target)
     m_finder.find(target->query, target->what, direction);

@@ -1,5 +1,5 @@
 // One box for what to go to: a function by any part of its name, or FILE:LINE. Enter goes to the last time it
-// ran before now, Shift+Enter to the next.
+// ran before now, Shift+Enter to the next. It takes questions as well (model/query/question.h).
 #pragma once
 
 #include <QLineEdit>
@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/query/question.h"
 #include "views/finder.h"
 
 class QCompleter;
@@ -29,12 +30,14 @@ class SearchBox : public QLineEdit {
 
  signals:
   void message(const QString& text);
+  void asked(const model::Question& question, const QString& text);
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
   void showTrace();
+  void ask();
   void go(Finder::Direction direction);
 
   Navigator* m_navigator;

@@ -1,75 +1,19 @@
 #include "views/side_panels.h"
 
-#include <QApplication>
-#include <QHeaderView>
-#include <QPainter>
 #include <QScopedValueRollback>
-#include <QStyledItemDelegate>
 
 #include "views/calls_model.h"
+#include "views/list_style.h"
 #include "views/notes_model.h"
-#include "views/selection_colors.h"
 #include "views/threads_model.h"
 #include "views/trace_delegate.h"
 
 namespace traceback::views {
-namespace {
-
-// Rows of the same height as in the trace, and text that keeps clear of the edges.
-class RowDelegate : public QStyledItemDelegate {
- public:
-  using QStyledItemDelegate::QStyledItemDelegate;
-
-  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-    const int room = index.column() == 0 || isLast(index) ? kEdge : 0;
-    return {QStyledItemDelegate::sizeHint(option, index).width() + room, TraceDelegate::rowHeight() + 1};
-  }
-
-  void paint(QPainter* painter, const QStyleOptionViewItem& given, const QModelIndex& index) const override {
-    QStyleOptionViewItem option = given;
-    initStyleOption(&option, index);
-    const QStyle* style = option.widget != nullptr ? option.widget->style() : QApplication::style();
-    style->drawPrimitive(QStyle::PE_PanelItemViewItem, &option, painter, option.widget);
-    option.rect.adjust(index.column() == 0 ? kEdge : 0, 0, isLast(index) ? -kEdge : 0, 0);
-    QStyledItemDelegate::paint(painter, option, index);
-  }
-
- private:
-  static constexpr int kEdge = 5;
-  static bool isLast(const QModelIndex& index) {
-    return index.column() + 1 == index.model()->columnCount(index.parent());
-  }
-};
-
-void prepare(QTreeView* view, QAbstractItemModel* model, int stretched) {
-  view->setModel(model);
-  view->setItemDelegate(new RowDelegate(view));
-  view->setFrameShape(QFrame::NoFrame);
-  view->setRootIsDecorated(false);
-  view->setIndentation(0);
-  view->setUniformRowHeights(true);
-  view->setAllColumnsShowFocus(true);
-  view->setSelectionMode(QAbstractItemView::SingleSelection);
-  view->setEditTriggers(QAbstractItemView::NoEditTriggers);
-  view->setTextElideMode(Qt::ElideRight);
-  new SelectionColors(view);
-  view->header()->hide();
-  view->header()->setStretchLastSection(false);
-  view->header()->setMinimumSectionSize(24);
-  for (int column = 0; column < model->columnCount(); ++column)
-    view->header()->setSectionResizeMode(
-        column, column == stretched ? QHeaderView::Stretch : QHeaderView::ResizeToContents);
-  // Only what is in sight decides the widths, so that a long list costs no more than a short one.
-  view->header()->setResizeContentsPrecision(0);
-}
-
-}  // namespace
-
 ThreadsPanel::ThreadsPanel(Navigator& navigator, QWidget* parent)
     : QTreeView(parent), m_navigator(&navigator), m_model(new ThreadsModel(this)) {
   setObjectName(QStringLiteral("threads"));
   setAccessibleName(tr("Threads"));
-  prepare(this, m_model, ThreadsModel::kWhere);
+  prepareList(this, m_model, ThreadsModel::kWhere);
   connect(this, &QTreeView::clicked, this, &ThreadsPanel::jump);
   connect(this, &QTreeView::activated, this, &ThreadsPanel::jump);
   connect(m_navigator, &Navigator::traceChanged, this, [this] { m_model->setTrace(m_navigator->trace()); });
@@ -93,7 +37,7 @@ CallsPanel::CallsPanel(Navigator& navigator, QWidget* parent)
     : QTreeView(parent), m_navigator(&navigator), m_model(new CallsModel(this)) {
   setObjectName(QStringLiteral("calls"));
   setAccessibleName(tr("Active calls"));
-  prepare(this, m_model, CallsModel::kFunction);
+  prepareList(this, m_model, CallsModel::kFunction);
   connect(this, &QTreeView::clicked, this, &CallsPanel::jump);
   connect(this, &QTreeView::activated, this, &CallsPanel::jump);
   connect(m_navigator, &Navigator::moved, this, &CallsPanel::showPosition);
@@ -120,7 +64,7 @@ NotesPanel::NotesPanel(Navigator& navigator, QWidget* parent)
     : QTreeView(parent), m_model(new NotesModel(this)) {
   setObjectName(QStringLiteral("notes"));
   setAccessibleName(tr("Notes about this snap"));
-  prepare(this, m_model, NotesModel::kText);
+  prepareList(this, m_model, NotesModel::kText);
   connect(&navigator, &Navigator::traceChanged, this,
           [this, &navigator] { m_model->setTrace(navigator.trace()); });
 }

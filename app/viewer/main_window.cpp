@@ -16,10 +16,12 @@
 
 #include "app/viewer/start_pages.h"
 #include "app/viewer/step_actions.h"
+#include "views/answers_panel.h"
 #include "views/code_pane.h"
 #include "views/code_view.h"
 #include "views/formatting.h"
 #include "views/pane_header.h"
+#include "views/search_box.h"
 #include "views/side_panels.h"
 #include "views/summary_strip.h"
 #include "views/trace_pane.h"
@@ -57,6 +59,9 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
   connect(m_code, &views::CodePane::message, this,
           [this](const QString& text) { statusBar()->showMessage(text, kMessageMs); });
   connect(m_code, &views::CodePane::locateRequested, this, &MainWindow::locateSource);
+  connect(m_search, &views::SearchBox::asked, m_answers, &views::AnswersPanel::ask);
+  connect(m_answers, &views::AnswersPanel::listed, m_answersDock, &QDockWidget::show);
+  connect(m_answers, &views::AnswersPanel::message, m_search, &views::SearchBox::message);
   connect(m_summary, &views::SummaryStrip::notesRequested, m_notesDock, &QDockWidget::show);
   connect(&m_job, &LoadJob::progress, m_loading, &LoadingPage::setProgress);
   connect(&m_job, &LoadJob::loaded, this, &MainWindow::loaded);
@@ -80,7 +85,7 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
   if (m_options.flat)
     m_traces->setMode(*m_options.flat ? views::TracePane::Mode::Flat : views::TracePane::Mode::Tree);
   if (m_options.disassembly) m_code->disassemblyAction()->setChecked(true);
-  m_notesDock->hide();
+  for (QDockWidget* dock : {m_answersDock, m_notesDock}) dock->hide();
 }
 
 MainWindow::~MainWindow() = default;
@@ -140,6 +145,8 @@ void MainWindow::buildDocks() {
   m_calls = new views::CallsPanel(m_navigator, this);
   m_threadsDock = addDock(QStringLiteral("threadsDock"), tr("Threads"), m_threads, Qt::LeftDockWidgetArea);
   m_callsDock = addDock(QStringLiteral("callsDock"), tr("Active calls"), m_calls, Qt::LeftDockWidgetArea);
+  m_answers = new views::AnswersPanel(m_navigator, this);
+  m_answersDock = addDock(QStringLiteral("answersDock"), tr("Answers"), m_answers, Qt::BottomDockWidgetArea);
   m_notesDock = addDock(QStringLiteral("notesDock"), tr("Notes about this snap"),
                         new views::NotesPanel(m_navigator, this), Qt::BottomDockWidgetArea);
   m_docks->setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
@@ -282,7 +289,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
 
 void MainWindow::restoreDefaultLayout() {
   m_docks->restoreState(m_defaultState);
-  m_notesDock->hide();
+  for (QDockWidget* dock : {m_answersDock, m_notesDock}) dock->hide();
   const int height = m_splitter->height();
   m_splitter->setSizes({height * 11 / 20, height * 9 / 20});
   if (m_remember) m_settings.clearState();

@@ -19,6 +19,7 @@ class QSplitter;
 class QStackedWidget;
 
 namespace traceback::views {
+class AnswersPanel;
 class CallsPanel;
 class CodePane;
 class SearchBox;
@@ -64,6 +65,8 @@ class MainWindow : public QMainWindow {
   views::CallsPanel* callsPanel() const { return m_calls; }
   views::SummaryStrip* summaryStrip() const { return m_summary; }
   QDockWidget* notesDock() const { return m_notesDock; }
+  views::AnswersPanel* answersPanel() const { return m_answers; }
+  QDockWidget* answersDock() const { return m_answersDock; }
   views::SearchBox* searchBox() const { return m_search; }
   StepActions* steps() const { return m_steps; }
 
@@ -120,8 +123,10 @@ class MainWindow : public QMainWindow {
   views::TracePane* m_traces;
   views::ThreadsPanel* m_threads;
   views::CallsPanel* m_calls;
+  views::AnswersPanel* m_answers;
   QDockWidget* m_threadsDock;
   QDockWidget* m_callsDock;
+  QDockWidget* m_answersDock;
   QDockWidget* m_notesDock;
   views::SearchBox* m_search;
   QMenu* m_recentMenu;

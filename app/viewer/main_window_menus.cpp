@@ -71,7 +71,7 @@ void MainWindow::buildMenus() {
 
   QMenu* find = menuBar()->addMenu(tr("F&ind"));
   views::FindBar* bar = m_code->findBar();
-  find->addAction(tr("&Go to Function or Line"), this,
+  find->addAction(tr("&Go to or Ask"), this,
                   [this] {
                     m_search->setFocus();
                     m_search->selectAll();
@@ -90,7 +90,7 @@ void MainWindow::buildMenus() {
       ->setShortcut(Qt::CTRL | Qt::Key_0);
   view->addAction(m_code->disassemblyAction());
   view->addSeparator();
-  for (QDockWidget* dock : {m_threadsDock, m_callsDock, m_notesDock})
+  for (QDockWidget* dock : {m_threadsDock, m_callsDock, m_answersDock, m_notesDock})
     view->addAction(dock->toggleViewAction());
   view->addSeparator();
   view->addAction(tr("&Restore Default Layout"), this, &MainWindow::restoreDefaultLayout);

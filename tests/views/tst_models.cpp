@@ -4,8 +4,10 @@
 #include <QTest>
 
 #include "large_trace.h"
+#include "model/query/answer.h"
 #include "sample.h"
 #include "tests/builders/trace_text.h"
+#include "views/answers_model.h"
 #include "views/calls_model.h"
 #include "views/flat_model.h"
 #include "views/formatting.h"
@@ -72,8 +74,10 @@ class Models : public QObject {
     views::ThreadsModel threads;
     views::CallsModel calls;
     views::NotesModel notes;
-    const Rules rules[] = {Rules(flat), Rules(tree), Rules(threads), Rules(calls), Rules(notes)};
-    QCOMPARE(std::size(rules), std::size_t(5));
+    views::AnswersModel answers;
+    const Rules rules[] = {Rules(flat),  Rules(tree),  Rules(threads),
+                           Rules(calls), Rules(notes), Rules(answers)};
+    QCOMPARE(std::size(rules), std::size_t(6));
     for (std::uint32_t thread = 0; thread < 3; ++thread) {
       flat.setThread(trace, {thread});
       tree.setThread(trace, {thread});
@@ -85,6 +89,8 @@ class Models : public QObject {
     }
     threads.setTrace(trace);
     notes.setTrace(trace);
+    answers.set(trace, model::answer(*trace, {}, *model::parseQuestion("calls(visit)"), 100).rows);
+    QVERIFY(answers.rowCount() > 0);
     flat.setThread(nullptr, {});
     tree.setThread(nullptr, {});
     threads.setTrace(nullptr);

@@ -9,6 +9,7 @@
 
 #include "app/viewer/color_scheme.h"
 #include "sample.h"
+#include "views/answers_panel.h"
 #include "views/code_pane.h"
 #include "views/code_view.h"
 #include "views/find_bar.h"
@@ -65,6 +66,10 @@ class Pictures : public QObject {
       keep(*window, QStringLiteral("notes-") + suffix);
       window->notesDock()->hide();
       window->navigator().goToThread({0});
+      window->answersPanel()->ask(*model::parseQuestion("calls(visit)"), QStringLiteral("calls(visit)"));
+      QVERIFY(QTest::qWaitFor([&] { return window->answersDock()->isVisible(); }));
+      keep(*window, QStringLiteral("answers-") + suffix);
+      window->answersDock()->hide();
       window->tracePane()->setMode(views::TracePane::Mode::Flat);
       for (int i = 0; i < 30; ++i) window->navigator().step(model::Step::Back);
       window->codePane()->findBar()->open();

@@ -2,8 +2,10 @@
 // other.
 
 #include <QAction>
+#include <QDockWidget>
 #include <QMainWindow>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QStandardPaths>
 #include <QTest>
 #include <QTextBlock>
@@ -16,6 +18,8 @@
 #include "large_trace.h"
 #include "sample.h"
 #include "tests/builders/trace_text.h"
+#include "views/answers_model.h"
+#include "views/answers_panel.h"
 #include "views/calls_model.h"
 #include "views/code_pane.h"
 #include "views/code_view.h"
@@ -358,6 +362,41 @@ class Window : public QObject {
     }
     QVERIFY2(large.source->expanded() < chunks / 3,
              qPrintable(QStringLiteral("%1 of %2").arg(large.source->expanded()).arg(chunks)));
+  }
+
+  void questionsFillTheAnswersAndTheirRowsJump() {
+    const auto window = tests::sampleWindow(tests::sampleTrace());
+    QVERIFY(!window->answersDock()->isVisible());
+    window->searchBox()->setText(QStringLiteral("calls(visit) where stack=<*,visit,visit>"));
+    QTest::keyClick(window->searchBox(), Qt::Key_Return);
+    QTRY_VERIFY(window->answersDock()->isVisible());
+    QTreeView* list = window->answersPanel()->list();
+    QVERIFY(list->model()->rowCount() > 0);
+    const QString place = list->model()->index(0, views::AnswersModel::kPlace).data().toString();
+    QTest::mouseClick(list->viewport(), Qt::LeftButton, {},
+                      list->visualRect(list->model()->index(0, 0)).center());
+    QCOMPARE(see(*window).row, place);
+    QVERIFY(see(*window).calls.startsWith(QStringLiteral("visit visit")));
+  }
+
+  void gotoMovesAndNeverSaysSo() {
+    const auto window = tests::sampleWindow(tests::sampleTrace());
+    window->searchBox()->setText(QStringLiteral("goto first forward func_enter 1 where func=visit"));
+    QTest::keyClick(window->searchBox(), Qt::Key_Return);
+    QTRY_VERIFY(see(*window).calls.startsWith(QStringLiteral("visit")) && see(*window).sourceLine == 60);
+    window->searchBox()->setText(QStringLiteral("never(parser.c:9999)"));
+    QTest::keyClick(window->searchBox(), Qt::Key_Return);
+    QTRY_VERIFY(window->answersPanel()->note().contains(QStringLiteral("never, in what the trace holds")));
+  }
+
+  void aQuestionThatCannotBeSaysWhereItIsWrong() {
+    const auto window = tests::sampleWindow(tests::sampleTrace());
+    QSignalSpy said(window->searchBox(), &views::SearchBox::message);
+    window->searchBox()->setText(QStringLiteral("next exception where stak=<a>"));
+    QTest::keyClick(window->searchBox(), Qt::Key_Return);
+    QCOMPARE(said.size(), 1);
+    QVERIFY(said[0][0].toString().contains(QStringLiteral("not 'stak'")));
+    QCOMPARE(window->searchBox()->cursorPosition(), 21);
   }
 
   void searchGoesToTheLastExecutionBeforeNow() {
