@@ -5,6 +5,8 @@
 #include <QLocale>
 #include <csignal>
 
+#include "model/function_name.h"
+
 namespace traceback::views {
 namespace {
 
@@ -152,36 +154,7 @@ QString functionName(const model::Trace& trace, model::FunctionId id) {
 }
 
 QString shortFunctionName(const QString& name) {
-  // The name ends where its parameter list opens, outside of template arguments; "operator()" and
-  // "(anonymous namespace)" hold parentheses of their own.
-  const QString kAnonymous = QStringLiteral("(anonymous namespace)::");
-  int angles = 0;
-  qsizetype end = name.size();
-  qsizetype begin = 0;
-  for (qsizetype i = 0; i < name.size(); ++i) {
-    const QChar c = name[i];
-    if (QStringView(name).sliced(i).startsWith(kAnonymous)) {
-      i += kAnonymous.size() - 1;
-      continue;
-    }
-    const bool atWord = i == 0 || !(name[i - 1].isLetterOrNumber() || name[i - 1] == u'_');
-    if (atWord && QStringView(name).sliced(i).startsWith(u"operator")) {
-      const qsizetype open = name.indexOf(u'(', i);
-      const bool call = QStringView(name).sliced(i).startsWith(u"operator()");
-      end = open < 0 ? name.size() : call ? open + 2 : open;
-      break;
-    }
-    if (c == u'<') ++angles;
-    if (c == u'>' && angles > 0) --angles;
-    if (angles > 0) continue;
-    if (c == u'(') {
-      end = i;
-      break;
-    }
-    if (c == u' ') begin = i + 1;  // what came before was a return type
-  }
-  const QString result = name.sliced(begin, end - begin);
-  return result.isEmpty() ? name : result;
+  return QString::fromStdString(model::shortFunctionName(name.toStdString()));
 }
 
 QString shortFunctionName(const model::Trace& trace, model::FunctionId function) {

@@ -31,7 +31,7 @@ QString fileName(const std::string& path);
 QString place(const model::Trace& trace, const model::Entry& entry);
 // "visit(Node*)"; "unknown function" if nothing names it.
 QString functionName(const model::Trace& trace, model::FunctionId function);
-// The function's name without parameters, template arguments and return type, for titles: "parse".
+// For titles, as model/function_name.h has it: "parse".
 QString shortFunctionName(const QString& name);
 QString shortFunctionName(const model::Trace& trace, model::FunctionId function);
 

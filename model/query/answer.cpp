@@ -105,7 +105,8 @@ std::optional<EntryIndex> positionOf(const ThreadTrace& thread, EntryIndex index
                                    : thread.nextAtMost(index, INT32_MAX);
 }
 
-bool isEvent(EventKind event, EntryKind kind) {
+bool isEvent(EventKind event, const Entry& entry) {
+  const EntryKind kind = entry.kind;
   switch (event) {
     case EventKind::Enter:
       return kind == EntryKind::Call;
@@ -114,7 +115,7 @@ bool isEvent(EventKind event, EntryKind kind) {
     case EventKind::Block:
       return kind == EntryKind::Line;
     case EventKind::Exception:
-      return kind == EntryKind::Exception;
+      return kind == EntryKind::Exception || (kind == EntryKind::Line && (entry.flags & kEntryCatch) != 0);
     case EventKind::Signal:
       return kind == EntryKind::Signal;
   }
@@ -165,7 +166,7 @@ class Answering {
     const auto test = testOf(asked.where);
     std::uint64_t left = asked.count;
     const auto visit = [&](EntryIndex index, const Entry& entry) {
-      if (!isEvent(asked.event, entry.kind)) return true;
+      if (!isEvent(asked.event, entry)) return true;
       const auto position = positionOf(thread, index, entry.kind);
       // Where one stands already is not gone to.
       if (asked.from == Goto::From::Current && position == m_from.at) return true;

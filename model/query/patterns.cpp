@@ -1,5 +1,6 @@
 #include "model/query/patterns.h"
 
+#include "model/function_name.h"
 #include "model/trace.h"
 
 namespace traceback::model {
@@ -27,53 +28,11 @@ bool globMatches(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
-// Where the arguments of a demangled name begin: the last "(" outside of "<>" and other brackets that is not
-// that of "operator()" or "(anonymous namespace)"; the end if there are none.
-std::size_t argumentsOf(std::string_view name) {
-  int angles = 0, rounds = 0;
-  std::size_t found = name.size();
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    switch (name[i]) {
-      case '<':
-        ++angles;
-        break;
-      case '>':
-        if (angles > 0) --angles;
-        break;
-      case '(':
-        if (angles == 0 && rounds == 0 && !name.substr(i).starts_with("(anonymous") &&
-            !name.substr(0, i).ends_with("operator")) {
-          found = i;
-        }
-        ++rounds;
-        break;
-      case ')':
-        if (rounds > 0) --rounds;
-        break;
-      default:
-        break;
-    }
-  }
-  return found;
-}
-
-// Without its scope; templates keep theirs.
-std::string_view unscoped(std::string_view name) {
-  int depth = 0;
-  for (std::size_t i = name.size(); i-- > 1;) {
-    if (name[i] == '>' || name[i] == ')') ++depth;
-    if (name[i] == '<' || name[i] == '(') --depth;
-    if (depth <= 0 && name[i] == ':' && name[i - 1] == ':') return name.substr(i + 1);
-  }
-  return name;
-}
-
 }  // namespace
 
 bool nameMatches(std::string_view pattern, std::string_view name) {
   if (globMatches(pattern, name)) return true;
-  const auto bare = name.substr(0, argumentsOf(name));
-  return globMatches(pattern, bare) || globMatches(pattern, unscoped(bare));
+  return globMatches(pattern, bareFunctionName(name)) || globMatches(pattern, unscopedFunctionName(name));
 }
 
 bool pathMatches(std::string_view pattern, std::string_view path) {

@@ -19,7 +19,8 @@
 // A stack is written from the outermost call to the innermost; `*` stands for any calls, none too. In names
 // of functions `*` stands for any text; a name without arguments matches whatever they are, and without its
 // scope any scope. FILE is the end of a path, at a `/`. Words in "quotes" may hold anything. A block_entry is
-// any line that ran, or without line information any block.
+// any line that ran, or without line information any block. An exception is where one was thrown, and each
+// place that caught it or cleaned up after it.
 #pragma once
 
 #include <cstddef>

@@ -151,6 +151,16 @@ class QuestionTest : public QObject {
     QCOMPARE(story.places("previous func_enter 100", story.line(30, 2)), "");
   }
 
+  void whatCatchesAnExceptionIsFoundAsOne() {
+    const auto trace =
+        traceOf("call main main.c\n  10\n  call f f.c\n    5\n    6 catch\n  11 catch\n  12\n");
+    const auto places = [&](const char* text) {
+      return answer(*trace, {ThreadIndex{0}, {}}, *parseQuestion(text), 9).rows.at(0).position;
+    };
+    QCOMPARE(places("previous exception"), std::optional(lineAt(*trace->threads[0], 11)));
+    QCOMPARE(places("previous exception 2"), std::optional(lineAt(*trace->threads[0], 6)));
+  }
+
   void stacksAndSourcesNarrow() {
     const Asked story;
     QCOMPARE(story.ask("calls(open)").rows.size(), 4u);

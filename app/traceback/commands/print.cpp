@@ -7,6 +7,7 @@
 #include "app/traceback/output.h"
 #include "app/traceback/source_text.h"
 #include "app/traceback/trace_file.h"
+#include "model/function_name.h"
 #include "model/stepping.h"
 #include "model/text_format.h"
 #include "model/trace.h"
@@ -67,7 +68,8 @@ std::string flagsText(std::uint16_t flags) {
     if ((flags & flag) != 0) out += std::format("  <-- {}", text);
   };
   add(model::kEntryFault, "fault");
-  add(model::kEntryPartial, "cut short");
+  // A fault cuts its line short.
+  if ((flags & model::kEntryFault) == 0) add(model::kEntryPartial, "cut short");
   add(model::kEntryCatch, "caught here");
   return out;
 }
@@ -83,7 +85,7 @@ class TextPrinter {
       // The callee is one deeper than the line that calls it.
       std::println("{:{}}{}{}()", "", kPlaceWidth + 2,
                    m_call.tree ? indentOf(entry.depth - outermost - 1) : "",
-                   model::functionText(m_trace, entry.function));
+                   model::shortFunctionName(model::functionText(m_trace, entry.function)));
       return;
     }
     if (entry.kind != EntryKind::Line) {
@@ -93,7 +95,7 @@ class TextPrinter {
     }
     const auto* file = m_trace.file(entry.file);
     const std::string source = file != nullptr ? m_sources.line(file->path, entry.line) : std::string();
-    const std::string function = model::functionText(m_trace, entry.function);
+    const std::string function = model::shortFunctionName(model::functionText(m_trace, entry.function));
     if (m_call.tree) {
       std::println("{:{}}  {}{}{}", model::placeText(m_trace, entry), kPlaceWidth, indent,
                    source.empty() ? function : source, flagsText(entry.flags));
