@@ -4,16 +4,11 @@
 #include <link.h>
 
 #include "runtime/inject/system.h"
+#include "runtime/inject/variables.h"
 
 namespace traceback::inject {
 
 namespace {
-
-// The value if `entry` is NAME=value.
-char* valueOf(char* entry, const char* name) {
-  const std::size_t size = strlen(name);
-  return strncmp(entry, name, size) == 0 && entry[size] == '=' ? entry + size + 1 : nullptr;
-}
 
 std::uint64_t parseSize(const char* text) {
   std::uint64_t size = 0;
@@ -50,29 +45,6 @@ const char* baseName(const char* path) {
   for (; *path != 0; ++path)
     if (*path == '/') name = path + 1;
   return name;
-}
-
-bool isSeparator(char c) { return c == ':' || c == ' '; }
-
-// Takes the words that name this library out of LD_PRELOAD's value, in place. False if none is left.
-bool removeOwnEntry(char* value, const char* own) {
-  char* to = value;
-  for (char* from = value; *from != 0;) {
-    char* end = from;
-    while (*end != 0 && !isSeparator(*end)) ++end;
-    const char kept = *end;
-    *end = 0;
-    const bool ours = *from != 0 && strcmp(from, own) == 0;
-    *end = kept;
-    if (!ours) {
-      if (to != value) *to++ = ':';
-      memmove(to, from, static_cast<std::size_t>(end - from));
-      to += end - from;
-    }
-    from = end + (kept != 0);
-  }
-  *to = 0;
-  return to != value;
 }
 
 void setCollector(Environment& environment, const Path& self) {
@@ -123,7 +95,7 @@ void takeEnvironment(char** entries, Environment& environment) {
     } else if (valueOf(entry, "HOME") != nullptr) {
       environment.home.add(entry);
     } else if ((value = valueOf(entry, "LD_PRELOAD"))) {
-      keep = removeOwnEntry(value, self.path.c_str());
+      keep = removeFromPreload(value, self.path.c_str());
     }
     if (keep) *to++ = entry;
   }
