@@ -15,7 +15,7 @@ char* valueOf(char* entry, const char* name) {
   return strncmp(entry, name, size) == 0 && entry[size] == '=' ? entry + size + 1 : nullptr;
 }
 
-bool removeFromPreload(char* value, const char* own) {
+bool removeFromList(char* value, const char* own) {
   char* to = value;
   for (char* from = value; *from != 0;) {
     char* end = from;

@@ -6,7 +6,7 @@ namespace traceback::inject {
 // The value if `entry` is NAME=value, else null.
 char* valueOf(char* entry, const char* name);
 
-// Takes the entries that are `own` out of LD_PRELOAD's value (ld.so(8)), in place. False if none is left.
-bool removeFromPreload(char* value, const char* own);
+// Takes the entries that are `own` out of a list as LD_PRELOAD is (ld.so(8)), in place. False if none is left.
+bool removeFromList(char* value, const char* own);
 
 }  // namespace traceback::inject

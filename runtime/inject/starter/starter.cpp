@@ -122,7 +122,7 @@ void finish(Entries environment, char* started) {
   if (*name == ':') systemCall(__NR_prctl, PR_SET_NAME, asLong(name + 1));
   removeWithValue(environment, started);
   char* preload = find(environment, kPreload);
-  if (preload != nullptr && !removeFromPreload(preload, runtimePath(environment)))
+  if (preload != nullptr && !removeFromList(preload, runtimePath(environment)))
     removeWithValue(environment, preload);
 }
 
