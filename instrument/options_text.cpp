@@ -6,8 +6,7 @@
 namespace traceback::instrument {
 namespace {
 
-constexpr std::string_view kNull = "null", kPoison = "poison",
-                           kOnly = "only=", kExclude = "exclude=", kRuntime = "runtime=", kOrigin = "origin";
+constexpr std::string_view kNull = "null", kPoison = "poison", kOnly = "only=", kExclude = "exclude=";
 
 void addWord(std::string& text, const std::string& word) {
   if (!text.empty()) text += ' ';
@@ -33,8 +32,6 @@ model::Result<std::string> textOf(const Options& options) {
     if (!selection) return std::unexpected(selection.error());
     if (!selection->empty()) addWord(out, std::string(word) + selection->text());
   }
-  if (!options.runtime.empty()) addWord(out, std::string(kRuntime) + options.runtime);
-  if (options.keepOrigin) addWord(out, std::string(kOrigin));
   return out;
 }
 
@@ -53,10 +50,6 @@ model::Result<Options> parseOptions(std::string_view text) {
       addItems(out.only, word.substr(kOnly.size()));
     } else if (word.starts_with(kExclude)) {
       addItems(out.exclude, word.substr(kExclude.size()));
-    } else if (word.starts_with(kRuntime)) {
-      out.runtime = word.substr(kRuntime.size());
-    } else if (word == kOrigin) {
-      out.keepOrigin = true;
     } else {
       return model::fail(std::format("'{}' is no option of the instrumentor", word));
     }

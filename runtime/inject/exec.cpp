@@ -3,9 +3,7 @@
 // the files are taken away altogether.
 #include <errno.h>
 #include <stdarg.h>
-#include <unistd.h>
 
-#include "runtime/inject/following.h"
 #include "runtime/inject/libc.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/rings.h"
@@ -14,6 +12,8 @@ using namespace traceback;
 using namespace traceback::inject;
 
 namespace {
+
+using Strings = char* const*;
 
 class RecordingEnds {
  public:
@@ -71,83 +71,45 @@ void copyArguments(char** to, const char* first, va_list arguments) {
 
 EXPORTED int execve(const char* path, Strings arguments, Strings environment) noexcept {
   const RecordingEnds ends;
-  FOLLOW(environment);
-  return libc.execve(path, arguments, passed);
+  return libc.execve(path, arguments, environment);
 }
 EXPORTED int execv(const char* path, Strings arguments) noexcept {
   const RecordingEnds ends;
-  FOLLOW(environ);
-  return libc.execve(path, arguments, passed);
+  return libc.execv(path, arguments);
 }
 EXPORTED int execvp(const char* file, Strings arguments) noexcept {
   const RecordingEnds ends;
-  FOLLOW(environ);
-  return libc.execvpe(file, arguments, passed);
+  return libc.execvp(file, arguments);
 }
 EXPORTED int execvpe(const char* file, Strings arguments, Strings environment) noexcept {
   const RecordingEnds ends;
-  FOLLOW(environment);
-  return libc.execvpe(file, arguments, passed);
+  return libc.execvpe(file, arguments, environment);
 }
 EXPORTED int fexecve(int descriptor, Strings arguments, Strings environment) noexcept {
   const RecordingEnds ends;
-  FOLLOW(environment);
-  return libc.fexecve(descriptor, arguments, passed);
+  return libc.fexecve(descriptor, arguments, environment);
 }
 EXPORTED int execveat(int folder, const char* path, Strings arguments, Strings environment,
                       int flags) noexcept {
   const RecordingEnds ends;
-  FOLLOW(environment);
-  return libc.execveat(folder, path, arguments, passed, flags);
+  return libc.execveat(folder, path, arguments, environment, flags);
 }
 EXPORTED int execl(const char* path, const char* first, ...) noexcept {
   ARGUMENTS(arguments, first);
   va_end(rest);
   const RecordingEnds ends;
-  FOLLOW(environ);
-  return libc.execve(path, arguments, passed);
+  return libc.execv(path, arguments);
 }
 EXPORTED int execlp(const char* file, const char* first, ...) noexcept {
   ARGUMENTS(arguments, first);
   va_end(rest);
   const RecordingEnds ends;
-  FOLLOW(environ);
-  return libc.execvpe(file, arguments, passed);
+  return libc.execvp(file, arguments);
 }
 EXPORTED int execle(const char* path, const char* first, ...) noexcept {
   ARGUMENTS(arguments, first);
   Strings environment = va_arg(rest, Strings);
   va_end(rest);
   const RecordingEnds ends;
-  FOLLOW(environment);
-  return libc.execve(path, arguments, passed);
-}
-
-// The process goes on; only the child is another program.
-EXPORTED int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
-                         const posix_spawnattr_t* attributes, Strings arguments, Strings environment) {
-  findLibc();
-  FOLLOW(environment);
-  return libc.posixSpawn(pid, path, actions, attributes, arguments, passed);
-}
-EXPORTED int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
-                          const posix_spawnattr_t* attributes, Strings arguments, Strings environment) {
-  findLibc();
-  FOLLOW(environment);
-  return libc.posixSpawnp(pid, file, actions, attributes, arguments, passed);
-}
-
-EXPORTED int system(const char* line) {
-  findLibc();
-  const Command command = followedCommand(line);
-  const int result = libc.system(command.text != nullptr ? command.text : line);
-  giveBack(command);
-  return result;
-}
-EXPORTED FILE* popen(const char* line, const char* mode) {
-  findLibc();
-  const Command command = followedCommand(line);
-  FILE* const result = libc.popen(command.text != nullptr ? command.text : line, mode);
-  giveBack(command);
-  return result;
+  return libc.execve(path, arguments, environment);
 }

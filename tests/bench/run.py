@@ -25,7 +25,7 @@ import time
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "corpus"))
 from harness import MODES, Harness, hash_of  # noqa: E402
-from jobs import JOBS  # noqa: E402
+from short import JOBS  # noqa: E402
 
 BENCHES = [job for job in JOBS if job.bench_scale or job.bench_n]
 INSTRUMENTED = ["gzip", "zstd", "sqlite3", "gawk", "perl", "git", "gdb"]

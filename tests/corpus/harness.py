@@ -1,4 +1,4 @@
-"""Runs jobs (jobs.py) plain and through TraceBack, and says in what they differ."""
+"""Runs jobs (short.py) plain and through TraceBack, and says in what they differ."""
 
 import dataclasses
 import hashlib
@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 import data
-from jobs import Job, scripts
+from short import Job, scripts
 
 MODES = ("null", "probes")
 MINUTES = 60
