@@ -28,11 +28,20 @@ class Matcher {
 
   bool matches(EntryIndex index, const Entry& entry) const {
     if (const auto* line = std::get_if<LineQuery>(&m_query)) {
-      return entry.kind == EntryKind::Line && entry.line == line->line && entry.file == line->file;
+      return entry.kind == EntryKind::Line && entry.line == line->line && entry.file == line->file &&
+             !(line->onlyStarts && continuesLine(m_thread, index, entry));
+    }
+    if (const auto* address = std::get_if<AddressQuery>(&m_query)) {
+      return entry.kind == EntryKind::Line && entry.module == address->module &&
+             entry.address <= address->address && address->address <= std::max(entry.address, entry.last);
     }
     if (const auto* functions = std::get_if<FunctionQuery>(&m_query)) {
       return (entry.kind == EntryKind::Call && contains(*functions, entry.function)) || index == m_opening;
     }
+    if (std::holds_alternative<AnyEventQuery>(m_query)) {
+      return (isSteppable(entry.kind) && entry.kind != EntryKind::Line) || (entry.flags & kEntryFault) != 0;
+    }
+    if (std::holds_alternative<GapQuery>(m_query)) return entry.kind == EntryKind::Gap;
     const bool exception = std::holds_alternative<ExceptionQuery>(m_query);
     return entry.kind == (exception ? EntryKind::Exception : EntryKind::Signal);
   }
@@ -52,6 +61,21 @@ class Matcher {
 };
 
 }  // namespace
+
+bool continuesLine(const ThreadTrace& thread, EntryIndex at, const Entry& entry) {
+  if (entry.kind != EntryKind::Line || entry.line == 0) return false;
+  const auto before = thread.previousAtMost(at, entry.depth);
+  if (!before || *before + 1 == at) return false;
+  const Entry earlier = thread.entry(*before);
+  return earlier.kind == EntryKind::Line && earlier.depth == entry.depth && earlier.file == entry.file &&
+         earlier.line == entry.line && entry.address > earlier.last;
+}
+
+EntryIndex executionStart(const ThreadTrace& thread, EntryIndex at) {
+  for (Entry entry = thread.entry(at); continuesLine(thread, at, entry); entry = thread.entry(at))
+    at = *thread.previousAtMost(at, entry.depth);
+  return at;
+}
 
 AllFound findAll(const ThreadTrace& thread, const Query& query, std::size_t limit, EntryIndex from,
                  std::stop_token stop) {

@@ -20,13 +20,27 @@ class ThreadTrace;
 struct LineQuery {  // Line entries of a source line
   FileId file;
   std::uint32_t line = 0;
+  bool onlyStarts = false;  // without those in which an execution goes on: continuesLine()
 };
 struct FunctionQuery {  // calls of any of some functions: one and its inlined copies, say
   std::vector<FunctionId> functions;
 };
 struct ExceptionQuery {};  // Exception entries
 struct SignalQuery {};     // Signal entries
-using Query = std::variant<LineQuery, FunctionQuery, ExceptionQuery, SignalQuery>;
+struct GapQuery {};        // Gap entries
+struct AnyEventQuery {};   // steppable entries that are no lines, and the fault
+struct AddressQuery {      // Line entries that an instruction is of
+  ModuleId module;
+  VirtAddr address;
+};
+using Query = std::variant<LineQuery, FunctionQuery, ExceptionQuery, SignalQuery, GapQuery, AnyEventQuery,
+                           AddressQuery>;
+
+// True if `entry`, which is the one at `at`, is no execution of its line of its own: the line goes on in it
+// after a call that it made.
+bool continuesLine(const ThreadTrace& thread, EntryIndex at, const Entry& entry);
+// Where the execution of a line began that an entry is of; `at` itself for what is no line.
+EntryIndex executionStart(const ThreadTrace& thread, EntryIndex at);
 
 // `match` is the entry that answers: the Call entry of a function, or, if the trace begins inside one, its
 // first steppable entry. `position` is where a cursor would stand for it: the match or the first steppable

@@ -10,6 +10,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "model/instruction_steps.h"
 #include "model/stepping.h"
 #include "views/code_view.h"
 #include "views/elided_label.h"
@@ -41,6 +42,7 @@ CodePane::CodePane(Navigator& navigator, SourceCache& sources, QWidget* parent)
     : QWidget(parent),
       m_navigator(&navigator),
       m_sources(&sources),
+      m_stepper(navigator),
       m_title(new QLabel(this)),
       m_detail(new ElidedLabel(this)),
       m_function(new QLabel(this)),
@@ -61,7 +63,8 @@ CodePane::CodePane(Navigator& navigator, SourceCache& sources, QWidget* parent)
 
   m_disassemblyAction->setCheckable(true);
   m_disassemblyAction->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_D));
-  m_disassemblyAction->setToolTip(tr("Show instructions instead of source (Ctrl+D)"));
+  m_disassemblyAction->setObjectName(QStringLiteral("disassembly"));
+  m_disassemblyAction->setStatusTip(tr("Show instructions instead of source, and step by instruction"));
   connect(m_disassemblyAction, &QAction::toggled, this, &CodePane::refresh);
 
   QFont bold = m_title->font();
@@ -126,6 +129,7 @@ CodePane::CodePane(Navigator& navigator, SourceCache& sources, QWidget* parent)
 
 void CodePane::setDisassembly(std::shared_ptr<DisassemblyProvider> provider) {
   m_provider = std::move(provider);
+  m_stepper.setProvider(m_provider);
   m_shownModule = {};
 }
 
@@ -171,6 +175,11 @@ std::optional<CodePane::Place> CodePane::codePlace() const {
 }
 
 void CodePane::refresh() {
+  showPlace();
+  emit refreshed();
+}
+
+void CodePane::showPlace() {
   m_missingSource.clear();
   m_locate->hide();
   const auto place = codePlace();
@@ -330,7 +339,10 @@ void CodePane::markDisassembly(const Place& place) {
       if (const int line = lineOf(at); line >= 0) marks[line].fault = true;
   }
   m_assembly->setMarks(std::move(marks), !m_executed.complete());
-  m_assembly->setCurrentLine(lineOf(place.entry.address));
+  const auto instruction = m_navigator->instruction();
+  m_assembly->setCurrentLine(lineOf(
+      place.own && instruction ? *instruction
+                               : model::standingInstruction(place.entry).value_or(place.entry.address)));
 }
 
 void CodePane::showNotice(const QString& title, const QString& text, const QString& missingSource) {
@@ -340,11 +352,11 @@ void CodePane::showNotice(const QString& title, const QString& text, const QStri
   m_stack->setCurrentWidget(m_noticePage);
 }
 
-void CodePane::goToNearest(const std::vector<model::EntryIndex>& executions, const QString& what) {
+bool CodePane::goToNearest(const std::vector<model::EntryIndex>& executions, const QString& what) {
   const auto here = m_navigator->entryIndex();
   if (executions.empty() || !here) {
     emit message(tr("%1 did not run in this call.").arg(what));
-    return;
+    return false;
   }
   const auto distance = [&here](model::EntryIndex entry) {
     return entry > *here ? entry - *here : *here - entry;
@@ -355,6 +367,23 @@ void CodePane::goToNearest(const std::vector<model::EntryIndex>& executions, con
   if (executions.size() > 1)
     emit message(tr("Execution %1 of %2 in this call.")
                      .arg(count(static_cast<std::uint64_t>(number)), count(executions.size())));
+  return true;
+}
+
+std::optional<CodePane::Target> CodePane::cursorTarget() const {
+  if (showsSource()) {
+    const auto line = static_cast<std::uint32_t>(m_source->textCursor().blockNumber() + 1);
+    const model::SourceFile* file = m_navigator->trace()->file(m_shownFile);
+    if (file == nullptr) return std::nullopt;
+    return Target{model::LineQuery{m_shownFile, line, true},
+                  QStringLiteral("%1:%2").arg(fileName(file->path)).arg(line)};
+  }
+  if (!showsDisassembly()) return std::nullopt;
+  const auto line = static_cast<std::size_t>(m_assembly->textCursor().blockNumber());
+  if (line >= m_instructions.size()) return std::nullopt;
+  const model::VirtAddr address = m_instructions[line].address;
+  return Target{model::AddressQuery{m_shownModule, address},
+                tr("The instruction at %1").arg(hex(address.value))};
 }
 
 void CodePane::sourceLineActivated(int line) {
@@ -371,7 +400,8 @@ void CodePane::instructionActivated(int line) {
   for (const ExecutedLines::Range& range : m_executed.ranges())
     if (range.module == m_shownModule && range.first <= address && address <= range.last)
       executions.push_back(range.entry);
-  goToNearest(executions, tr("The instruction at %1").arg(hex(address.value)));
+  if (goToNearest(executions, tr("The instruction at %1").arg(hex(address.value))))
+    m_navigator->standAt(*m_navigator->entryIndex(), address);
 }
 
 }  // namespace traceback::views

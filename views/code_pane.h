@@ -7,8 +7,10 @@
 #include <memory>
 #include <vector>
 
+#include "model/queries.h"
 #include "views/code_provider.h"
 #include "views/executed_lines.h"
+#include "views/instruction_stepper.h"
 #include "views/navigator.h"
 #include "views/source_cache.h"
 
@@ -41,8 +43,18 @@ class CodePane : public QWidget {
   // What stands where there is no code to show; empty otherwise.
   QString notice() const;
   void refresh();
+  // Steps by instruction, while the disassembly is in sight.
+  InstructionStepper* instructions() { return showsDisassembly() ? &m_stepper : nullptr; }
+  // The line or instruction with the text cursor, as a question of when it ran; nothing if none is shown.
+  struct Target {
+    model::Query query;
+    QString what;
+  };
+  std::optional<Target> cursorTarget() const;
 
  signals:
+  // What is shown was brought up to date.
+  void refreshed();
   void message(const QString& text);
   // The user wants to say where the source is; the path is as the debug information has it.
   void locateRequested(const QString& path);
@@ -59,6 +71,7 @@ class CodePane : public QWidget {
     bool own = true;
   };
   std::optional<Place> codePlace() const;
+  void showPlace();
   bool showSource(const Place& place);
   bool showDisassembly(const Place& place, QString& why);
   void showNotice(const QString& title, const QString& text, const QString& missingSource);
@@ -67,13 +80,14 @@ class CodePane : public QWidget {
   void setHeader(const QString& title, const QString& detail, const Place& place);
   void sourceLineActivated(int line);
   void instructionActivated(int line);
-  void goToNearest(const std::vector<model::EntryIndex>& executions, const QString& what);
+  bool goToNearest(const std::vector<model::EntryIndex>& executions, const QString& what);
   void colour();
 
   Navigator* m_navigator;
   SourceCache* m_sources;
   std::shared_ptr<DisassemblyProvider> m_provider;
   ExecutedLines m_executed;
+  InstructionStepper m_stepper;
 
   QLabel* m_title;
   ElidedLabel* m_detail;

@@ -1,13 +1,16 @@
 #include "views/code_view.h"
 
 #include <QApplication>
+#include <QContextMenuEvent>
 #include <QHelpEvent>
+#include <QMenu>
 #include <QPainter>
 #include <QPainterPath>
 #include <QScrollBar>
 #include <QTextBlock>
 #include <QToolTip>
 #include <algorithm>
+#include <memory>
 
 #include "views/formatting.h"
 #include "views/icons.h"
@@ -280,6 +283,18 @@ void CodeView::keyPressEvent(QKeyEvent* event) {
     return;
   }
   QPlainTextEdit::keyPressEvent(event);
+}
+
+void CodeView::contextMenuEvent(QContextMenuEvent* event) {
+  // The actions are about the line under the mouse.
+  if (event->reason() == QContextMenuEvent::Mouse && !textCursor().hasSelection())
+    if (const int line = lineAt(event->pos().y()); line >= 0)
+      setTextCursor(QTextCursor(document()->findBlockByNumber(line)));
+  const std::unique_ptr<QMenu> menu(createStandardContextMenu(event->pos()));
+  QAction* first = menu->actions().value(0);
+  menu->insertActions(first, actions());
+  if (!actions().isEmpty()) menu->insertSeparator(first);
+  menu->exec(event->globalPos());
 }
 
 void CodeView::mousePressEvent(QMouseEvent* event) {

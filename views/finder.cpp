@@ -6,9 +6,10 @@ Finder::Finder(Navigator& navigator, QObject* parent) : QObject(parent), m_navig
   connect(m_navigator, &Navigator::traceChanged, this, &Finder::cancel);
 }
 
-void Finder::find(const model::Query& query, const QString& what, Direction direction) {
+void Finder::find(const model::Query& query, const QString& what, Direction direction,
+                  std::optional<model::EntryIndex> start) {
   cancel();
-  const auto from = m_navigator->entryIndex();
+  const auto from = start ? start : m_navigator->entryIndex();
   if (!from) return;
   const model::ThreadIndex thread = m_navigator->threadIndex();
   auto found = std::make_shared<model::Found>();
@@ -19,20 +20,22 @@ void Finder::find(const model::Query& query, const QString& what, Direction dire
         *found = direction == Direction::Backward ? model::findPrevious(entries, from, query, stop)
                                                   : model::findNext(entries, from, query, stop);
       },
-      [this, found, thread, what, direction] { show(thread, *found, what, direction); });
+      [this, found, query, thread, what, direction] { show(thread, query, *found, what, direction); });
   emit started(what);
 }
 
-void Finder::show(model::ThreadIndex thread, const model::Found& found, const QString& what,
-                  Direction direction) {
+void Finder::show(model::ThreadIndex thread, const model::Query& query, const model::Found& found,
+                  const QString& what, Direction direction) {
   const auto& hit = found.hit;
   if (hit && m_navigator->goTo(thread, hit->position.value_or(hit->match), Navigator::Remember::Yes)) {
-    emit finished(direction == Direction::Backward ? tr("The last time before that %1 ran.").arg(what)
-                                                   : tr("The next time that %1 ran.").arg(what));
+    if (const auto* instruction = std::get_if<model::AddressQuery>(&query))
+      m_navigator->standAt(hit->match, instruction->address);
+    emit finished(direction == Direction::Backward ? tr("The last time before that: %1.").arg(what)
+                                                   : tr("The next time: %1.").arg(what));
   } else {
     emit finished(direction == Direction::Backward
-                      ? tr("%1 did not run before this in this thread.").arg(what)
-                      : tr("%1 did not run after this in this thread.").arg(what));
+                      ? tr("Not before this in what the trace holds of this thread: %1.").arg(what)
+                      : tr("Not after this in what the trace holds of this thread: %1.").arg(what));
   }
 }
 

@@ -17,8 +17,10 @@ class Finder : public QObject {
   enum class Direction : std::uint8_t { Backward, Forward };
 
   explicit Finder(Navigator& navigator, QObject* parent = nullptr);
-  // From the position. Goes to what is found, and remembers where it came from.
-  void find(const model::Query& query, const QString& what, Direction direction);
+  // From the position, or from another entry of the thread. Goes to what is found, and remembers where it
+  // came from.
+  void find(const model::Query& query, const QString& what, Direction direction,
+            std::optional<model::EntryIndex> start = {});
   void cancel() { m_job.cancel(); }
   bool running() const { return m_job.running(); }
 
@@ -28,7 +30,8 @@ class Finder : public QObject {
   void finished(const QString& message);
 
  private:
-  void show(model::ThreadIndex thread, const model::Found& found, const QString& what, Direction direction);
+  void show(model::ThreadIndex thread, const model::Query& query, const model::Found& found,
+            const QString& what, Direction direction);
 
   Navigator* m_navigator;
   BackgroundJob m_job;

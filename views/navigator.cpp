@@ -30,6 +30,7 @@ void Navigator::setTrace(std::shared_ptr<const model::Trace> trace) {
   m_future.clear();
   m_entries.clear();
   m_thread = {};
+  m_instruction.reset();
   if (m_trace && !m_trace->threads.empty()) {
     m_entries.resize(m_trace->threads.size());
     m_thread = {0};
@@ -66,7 +67,14 @@ std::optional<Position> Navigator::position() const {
   return index ? std::optional(Position{m_thread, *index}) : std::nullopt;
 }
 
-void Navigator::stand(Position where) {
+void Navigator::standAt(model::EntryIndex entry, std::optional<model::VirtAddr> instruction) {
+  const model::ThreadTrace* at = thread();
+  if (at == nullptr || entry >= at->entryCount() || !model::isSteppable(at->entry(entry).kind)) return;
+  stand({m_thread, entry}, instruction);
+}
+
+void Navigator::stand(Position where, std::optional<model::VirtAddr> instruction) {
+  m_instruction = instruction;
   const bool otherThread = where.thread != m_thread;
   m_thread = where.thread;
   m_entries[where.thread.value] = where.entry;
@@ -115,6 +123,7 @@ bool Navigator::goToThread(model::ThreadIndex index) {
     if (const auto from = position()) m_past.push_back(*from);
     m_future.clear();
     m_thread = index;
+    m_instruction.reset();
     emit threadChanged();
     emit moved();
   }

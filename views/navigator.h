@@ -37,6 +37,11 @@ class Navigator : public QObject {
   bool step(model::Step how);
   bool canStep(model::Step how) const;
 
+  // The instruction of the entry at which one stands, where one has been going by instructions.
+  std::optional<model::VirtAddr> instruction() const { return m_instruction; }
+  // To an instruction of an entry of this thread, as a step.
+  void standAt(model::EntryIndex entry, std::optional<model::VirtAddr> instruction);
+
   enum class Remember : std::uint8_t { No, Yes };
   // Goes to the entry, or, where nobody can stand on it, to the nearest one that can be stood on: the next
   // one for a call, else the previous.
@@ -58,12 +63,13 @@ class Navigator : public QObject {
 
  private:
   const model::ThreadTrace* threadAt(model::ThreadIndex index) const;
-  void stand(Position where);
+  void stand(Position where, std::optional<model::VirtAddr> instruction = {});
   std::optional<Position> position() const;
 
   std::shared_ptr<const model::Trace> m_trace;
   model::ThreadIndex m_thread;
   std::vector<std::optional<model::EntryIndex>> m_entries;  // one a thread
+  std::optional<model::VirtAddr> m_instruction;
   std::vector<Position> m_past, m_future;
 };
 

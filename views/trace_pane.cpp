@@ -88,10 +88,12 @@ TracePane::TracePane(Navigator& navigator, SourceCache& sources, QWidget* parent
       m_empty(new QLabel(tr("This thread recorded nothing."), this)),
       m_treeAction(new QAction(icon(QStringLiteral("tree")), tr("Call &Tree"), this)),
       m_flatAction(new QAction(icon(QStringLiteral("flat")), tr("&Flat"), this)) {
+  m_treeAction->setObjectName(QStringLiteral("tree"));
   m_treeAction->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_1));
-  m_treeAction->setToolTip(tr("Show the trace as a tree of calls (Ctrl+1)"));
+  m_treeAction->setStatusTip(tr("Show the trace as a tree of calls"));
+  m_flatAction->setObjectName(QStringLiteral("flat"));
   m_flatAction->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_2));
-  m_flatAction->setToolTip(tr("Show the trace line by line (Ctrl+2)"));
+  m_flatAction->setStatusTip(tr("Show the trace line by line"));
   auto* group = new QActionGroup(this);
   for (QAction* action : {m_treeAction, m_flatAction}) {
     action->setCheckable(true);

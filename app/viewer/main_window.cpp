@@ -14,6 +14,7 @@
 #include <QTimer>
 #include <QVBoxLayout>
 
+#include "app/viewer/seek_actions.h"
 #include "app/viewer/start_pages.h"
 #include "app/viewer/step_actions.h"
 #include "views/answers_panel.h"
@@ -41,12 +42,19 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
       m_services(std::move(services)),
       m_options(options),
       m_remember(remember),
+      m_shortcuts(remember ? &m_settings : nullptr),
       m_job(m_services.load),
       m_steps(new StepActions(m_navigator, this)) {
   setObjectName(QStringLiteral("mainWindow"));
   setWindowTitle(QStringLiteral("TraceBack"));
   setAcceptDrops(true);
   buildCentral();
+  m_steps->setCodePane(m_code);
+  m_seeks = new SeekActions(m_navigator, *m_code, this);
+  for (views::CodeView* view : {m_code->sourceView(), m_code->disassemblyView()})
+    for (const auto what : {SeekActions::Cursor, SeekActions::Line})
+      for (const auto direction : {views::Finder::Direction::Backward, views::Finder::Direction::Forward})
+        view->addAction(m_seeks->action(what, direction));
   buildDocks();
   buildToolBar();
   buildMenus();
@@ -57,6 +65,8 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
 
   connect(&m_navigator, &views::Navigator::moved, this, &MainWindow::showStatus);
   connect(m_code, &views::CodePane::message, this,
+          [this](const QString& text) { statusBar()->showMessage(text, kMessageMs); });
+  connect(m_seeks, &SeekActions::message, this,
           [this](const QString& text) { statusBar()->showMessage(text, kMessageMs); });
   connect(m_code, &views::CodePane::locateRequested, this, &MainWindow::locateSource);
   connect(m_search, &views::SearchBox::asked, m_answers, &views::AnswersPanel::ask);
@@ -218,9 +228,12 @@ void MainWindow::setTrace(const SharedTrace& trace) {
 void MainWindow::showStatus() {
   const auto entry = m_navigator.entryIndex();
   if (!entry) return m_place->clear();
-  m_place->setText(tr("Entry %1 of %2, depth %3")
-                       .arg(views::count(*entry + 1), views::count(m_navigator.thread()->entryCount()))
-                       .arg(m_navigator.entry()->depth));
+  const auto instruction = m_navigator.instruction();
+  m_place->setText(
+      tr("%4Entry %1 of %2, depth %3")
+          .arg(views::count(*entry + 1), views::count(m_navigator.thread()->entryCount()))
+          .arg(m_navigator.entry()->depth)
+          .arg(instruction ? tr("Instruction %1, ").arg(views::hex(instruction->value)) : QString()));
 }
 
 void MainWindow::askForFile() {

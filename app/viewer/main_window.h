@@ -8,6 +8,7 @@
 #include "app/viewer/load_job.h"
 #include "app/viewer/options.h"
 #include "app/viewer/settings.h"
+#include "app/viewer/shortcuts.h"
 #include "views/code_provider.h"
 #include "views/navigator.h"
 #include "views/source_cache.h"
@@ -32,6 +33,7 @@ namespace traceback::app {
 
 class ErrorPage;
 class LoadingPage;
+class SeekActions;
 class StepActions;
 class WelcomePage;
 
@@ -69,6 +71,9 @@ class MainWindow : public QMainWindow {
   QDockWidget* answersDock() const { return m_answersDock; }
   views::SearchBox* searchBox() const { return m_search; }
   StepActions* steps() const { return m_steps; }
+  SeekActions* seeks() const { return m_seeks; }
+  Shortcuts& shortcuts() { return m_shortcuts; }
+  void showShortcuts();
 
  signals:
   // With an empty message: the trace is shown. Cancelling says nothing.
@@ -97,7 +102,6 @@ class MainWindow : public QMainWindow {
   void useSourceMappings();
   void fillRecentMenu();
   void restoreDefaultLayout();
-  void showShortcuts();
   void showAbout();
 
   Services m_services;
@@ -106,11 +110,13 @@ class MainWindow : public QMainWindow {
   bool m_optionsUsed = false;
   bool m_painted = true;
   Settings m_settings;
+  Shortcuts m_shortcuts;
   views::Navigator m_navigator;
   views::SourceCache m_sources;
   LoadJob m_job;
 
   StepActions* m_steps;
+  SeekActions* m_seeks;
   QStackedWidget* m_pages;
   WelcomePage* m_welcome;
   LoadingPage* m_loading;

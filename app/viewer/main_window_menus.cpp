@@ -12,6 +12,8 @@
 #include <QToolButton>
 
 #include "app/viewer/main_window.h"
+#include "app/viewer/seek_actions.h"
+#include "app/viewer/shortcuts_dialog.h"
 #include "app/viewer/step_actions.h"
 #include "views/code_pane.h"
 #include "views/find_bar.h"
@@ -49,16 +51,22 @@ void MainWindow::buildToolBar() {
 }
 
 void MainWindow::buildMenus() {
+  // Every command has a name by which its keys are remembered.
+  const auto named = [this](QAction* action, const char* name, const QKeySequence& key = {}) {
+    action->setObjectName(QString::fromLatin1(name));
+    if (!key.isEmpty()) action->setShortcut(key);
+    m_shortcuts.add(action);
+    return action;
+  };
   QMenu* file = menuBar()->addMenu(tr("&File"));
-  QAction* open =
-      file->addAction(views::icon(QStringLiteral("open")), tr("&Open\u2026"), this, &MainWindow::askForFile);
-  open->setShortcut(QKeySequence::Open);
+  named(
+      file->addAction(views::icon(QStringLiteral("open")), tr("&Open\u2026"), this, &MainWindow::askForFile),
+      "open", QKeySequence::Open);
   m_recentMenu = file->addMenu(tr("Open &Recent"));
   connect(m_recentMenu, &QMenu::aboutToShow, this, &MainWindow::fillRecentMenu);
   fillRecentMenu();
   file->addSeparator();
-  QAction* quit = file->addAction(tr("&Quit"), this, &QWidget::close);
-  quit->setShortcut(QKeySequence::Quit);
+  named(file->addAction(tr("&Quit"), this, &QWidget::close), "quit", QKeySequence::Quit);
 
   QMenu* go = menuBar()->addMenu(tr("&Go"));
   using model::Step;
@@ -66,38 +74,51 @@ void MainWindow::buildMenus() {
   go->addSeparator();
   for (const Step how : {Step::Into, Step::Over, Step::Out}) go->addAction(m_steps->step(how));
   go->addSeparator();
+  for (QAction* action : m_seeks->all()) go->addAction(action);
+  go->addSeparator();
   for (QAction* action : {m_steps->historyBack(), m_steps->historyForward(), m_steps->fault()})
     go->addAction(action);
+  for (QAction* action : m_steps->all()) m_shortcuts.add(action);
+  for (QAction* action : m_seeks->all()) m_shortcuts.add(action);
 
   QMenu* find = menuBar()->addMenu(tr("F&ind"));
   views::FindBar* bar = m_code->findBar();
-  find->addAction(tr("&Go to or Ask"), this,
-                  [this] {
-                    m_search->setFocus();
-                    m_search->selectAll();
-                  })
-      ->setShortcut(Qt::CTRL | Qt::Key_P);
-  find->addAction(views::icon(QStringLiteral("search")), tr("&Find in This File"), bar, &views::FindBar::open)
-      ->setShortcut(QKeySequence::Find);
-  find->addAction(tr("Find &Next"), bar, [bar] { bar->find(false); })->setShortcut(Qt::Key_F3);
-  find->addAction(tr("Find &Previous"), bar, [bar] { bar->find(true); })->setShortcut(Qt::SHIFT | Qt::Key_F3);
+  named(find->addAction(tr("&Go to or Ask"), this,
+                        [this] {
+                          m_search->setFocus();
+                          m_search->selectAll();
+                        }),
+        "ask", Qt::CTRL | Qt::Key_P);
+  named(find->addAction(views::icon(QStringLiteral("search")), tr("&Find in This File"), bar,
+                        &views::FindBar::open),
+        "find", QKeySequence::Find);
+  named(find->addAction(tr("Find &Next"), bar, [bar] { bar->find(false); }), "findNext", Qt::Key_F3);
+  named(find->addAction(tr("Find &Previous"), bar, [bar] { bar->find(true); }), "findPrevious",
+        Qt::SHIFT | Qt::Key_F3);
 
   QMenu* view = menuBar()->addMenu(tr("&View"));
-  view->addAction(m_traces->treeAction());
-  view->addAction(m_traces->flatAction());
-  view->addAction(views::icon(QStringLiteral("fold")), tr("Fold &Other Calls"), m_traces,
-                  &views::TracePane::foldOthers)
-      ->setShortcut(Qt::CTRL | Qt::Key_0);
+  for (QAction* action : {m_traces->treeAction(), m_traces->flatAction()}) {
+    view->addAction(action);
+    m_shortcuts.add(action);
+  }
+  named(view->addAction(views::icon(QStringLiteral("fold")), tr("Fold &Other Calls"), m_traces,
+                        &views::TracePane::foldOthers),
+        "foldOthers", Qt::CTRL | Qt::Key_0);
   view->addAction(m_code->disassemblyAction());
+  m_shortcuts.add(m_code->disassemblyAction());
   view->addSeparator();
-  for (QDockWidget* dock : {m_threadsDock, m_callsDock, m_answersDock, m_notesDock})
+  for (QDockWidget* dock : {m_threadsDock, m_callsDock, m_answersDock, m_notesDock}) {
     view->addAction(dock->toggleViewAction());
+    dock->toggleViewAction()->setObjectName(dock->objectName());
+    m_shortcuts.add(dock->toggleViewAction());
+  }
   view->addSeparator();
-  view->addAction(tr("&Restore Default Layout"), this, &MainWindow::restoreDefaultLayout);
+  named(view->addAction(tr("&Restore Default Layout"), this, &MainWindow::restoreDefaultLayout),
+        "restoreLayout");
 
   QMenu* help = menuBar()->addMenu(tr("&Help"));
-  help->addAction(tr("&Keyboard Shortcuts"), this, &MainWindow::showShortcuts)
-      ->setShortcut(QKeySequence::HelpContents);
+  named(help->addAction(tr("&Keyboard Shortcuts\u2026"), this, &MainWindow::showShortcuts), "shortcuts",
+        QKeySequence::HelpContents);
   help->addAction(tr("&About TraceBack"), this, &MainWindow::showAbout);
 }
 
@@ -121,24 +142,9 @@ void MainWindow::fillRecentMenu() {
 }
 
 void MainWindow::showShortcuts() {
-  QString rows;
-  const auto add = [&rows](const QAction* action) {
-    QStringList keys;
-    for (const QKeySequence& key : action->shortcuts()) keys.append(key.toString(QKeySequence::NativeText));
-    if (keys.isEmpty()) return;
-    QString name = action->text();
-    rows += QStringLiteral("<tr><td style=\"padding-right:24px\">%1</td><td>%2</td></tr>")
-                .arg(name.remove(u'&').toHtmlEscaped(), keys.join(QStringLiteral(", ")).toHtmlEscaped());
-  };
-  for (const QAction* menu : menuBar()->actions())
-    for (const QAction* action : menu->menu()->actions()) add(action);
-  QMessageBox box(this);
-  box.setWindowTitle(tr("Keyboard Shortcuts"));
-  box.setText(QStringLiteral("<table cellspacing=\"3\">%1</table>").arg(rows));
-  box.setInformativeText(
-      tr("The letters work wherever no text is typed. In the call tree the arrow keys move and "
-         "fold, and Enter folds or brings more."));
-  box.exec();
+  auto* dialog = new ShortcutsDialog(m_shortcuts, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->open();
 }
 
 void MainWindow::showAbout() {

@@ -61,6 +61,27 @@ void Settings::addSourceMapping(const SourceMapping& mapping) {
   m_config.setValue(QStringLiteral("source/paths"), texts);
 }
 
+std::optional<QList<QKeySequence>> Settings::keys(const QString& command) const {
+  const QString name = QStringLiteral("shortcuts/") + command;
+  if (!m_config.contains(name)) return std::nullopt;
+  QList<QKeySequence> result;
+  for (const QString& text : m_config.value(name).toStringList())
+    if (const QKeySequence key(text, QKeySequence::PortableText); !key.isEmpty()) result.append(key);
+  return result;
+}
+
+void Settings::setKeys(const QString& command, const QList<QKeySequence>& keys) {
+  QStringList texts;
+  for (const QKeySequence& key : keys) texts.append(key.toString(QKeySequence::PortableText));
+  m_config.setValue(QStringLiteral("shortcuts/") + command, texts);
+}
+
+void Settings::forgetKeys(const QString& command) { m_config.remove(QStringLiteral("shortcuts/") + command); }
+
+QString Settings::choice(const QString& name) const { return m_config.value(name).toString(); }
+
+void Settings::setChoice(const QString& name, const QString& value) { m_config.setValue(name, value); }
+
 QStringList Settings::recentFiles() const { return m_state.value(QStringLiteral("recent")).toStringList(); }
 
 void Settings::addRecentFile(const QString& file) {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <QByteArray>
+#include <QKeySequence>
 #include <QList>
 #include <QSettings>
 #include <QString>
 #include <QStringList>
+#include <optional>
 
 namespace traceback::app {
 
@@ -27,6 +29,15 @@ class Settings {
 
   QList<SourceMapping> sourceMappings() const;
   void addSourceMapping(const SourceMapping& mapping);
+
+  // The keys that the user chose for a command; nothing if the user did not choose.
+  std::optional<QList<QKeySequence>> keys(const QString& command) const;
+  void setKeys(const QString& command, const QList<QKeySequence>& keys);
+  void forgetKeys(const QString& command);
+
+  // A choice by name, in the configuration folder.
+  QString choice(const QString& name) const;
+  void setChoice(const QString& name, const QString& value);
 
   QStringList recentFiles() const;
   void addRecentFile(const QString& file);

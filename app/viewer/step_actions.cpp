@@ -2,6 +2,8 @@
 
 #include <QAction>
 
+#include "app/viewer/shortcuts.h"
+#include "views/code_pane.h"
 #include "views/icons.h"
 
 namespace traceback::app {
@@ -62,19 +64,13 @@ const std::array<StepWords, 6>& words() {
   return kWords;
 }
 
-QString withKeys(const QString& tip, const QAction& action) {
-  QStringList keys;
-  for (const QKeySequence& key : action.shortcuts()) keys.append(key.toString(QKeySequence::NativeText));
-  return keys.isEmpty() ? tip : QStringLiteral("%1 (%2)").arg(tip, keys.join(QStringLiteral(", ")));
-}
-
 QAction* make(QObject* parent, const char* icon, const char* name, const QString& text, const QString& tip,
               const QList<QKeySequence>& keys) {
   auto* action = new QAction(views::icon(QString::fromLatin1(icon)), text, parent);
   action->setObjectName(QString::fromLatin1(name));
   action->setShortcuts(keys);
-  action->setToolTip(withKeys(tip, *action));
   action->setStatusTip(tip);
+  showKeysInToolTip(*action);
   return action;
 }
 
@@ -84,7 +80,7 @@ StepActions::StepActions(views::Navigator& navigator, QObject* parent)
     : QObject(parent), m_navigator(&navigator) {
   for (const StepWords& word : words()) {
     QAction* action = make(this, word.icon, word.name, tr(word.text), tr(word.tip), word.keys);
-    connect(action, &QAction::triggered, m_navigator, [this, how = word.how] { m_navigator->step(how); });
+    connect(action, &QAction::triggered, this, [this, how = word.how] { take(how); });
     m_steps[static_cast<std::size_t>(word.how)] = action;
   }
   m_historyBack = make(this, "history-back", "historyBack", tr("Previous Position"),
@@ -106,8 +102,24 @@ QList<QAction*> StepActions::all() const {
   return actions;
 }
 
+void StepActions::setCodePane(views::CodePane* code) {
+  m_code = code;
+  connect(m_code, &views::CodePane::refreshed, this, &StepActions::update);
+  update();
+}
+
+void StepActions::take(model::Step how) {
+  if (auto* instructions = m_code != nullptr ? m_code->instructions() : nullptr)
+    instructions->step(how);
+  else
+    m_navigator->step(how);
+}
+
 void StepActions::update() {
-  for (const StepWords& word : words()) step(word.how)->setEnabled(m_navigator->canStep(word.how));
+  const auto* instructions = m_code != nullptr ? m_code->instructions() : nullptr;
+  for (const StepWords& word : words())
+    step(word.how)->setEnabled(instructions != nullptr ? instructions->canStep(word.how)
+                                                       : m_navigator->canStep(word.how));
   m_historyBack->setEnabled(m_navigator->canGoBack());
   m_historyForward->setEnabled(m_navigator->canGoForward());
   bool faulted = false;

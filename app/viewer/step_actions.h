@@ -1,5 +1,5 @@
 // The ways to move, as actions: the six steps, the history, and the way to the fault. They follow the
-// navigator: what cannot be done is greyed.
+// navigator: what cannot be done is greyed. While the disassembly is in sight the steps are by instruction.
 #pragma once
 
 #include <QObject>
@@ -10,6 +10,10 @@
 
 class QAction;
 
+namespace traceback::views {
+class CodePane;
+}  // namespace traceback::views
+
 namespace traceback::app {
 
 class StepActions : public QObject {
@@ -17,6 +21,7 @@ class StepActions : public QObject {
 
  public:
   explicit StepActions(views::Navigator& navigator, QObject* parent = nullptr);
+  void setCodePane(views::CodePane* code);
 
   // In the order of model::Step.
   QAction* step(model::Step how) const { return m_steps[static_cast<std::size_t>(how)]; }
@@ -27,7 +32,9 @@ class StepActions : public QObject {
 
  private:
   void update();
+  void take(model::Step how);
 
+  views::CodePane* m_code = nullptr;
   views::Navigator* m_navigator;
   std::array<QAction*, 6> m_steps;
   QAction* m_historyBack;

@@ -43,6 +43,42 @@ class QueryTest : public QObject {
   Q_OBJECT
 
  private slots:
+  void aLineThatGoesOnAfterACallIsOneExecution() {
+    std::vector<Entry> entries;
+    const auto add = [&entries](EntryKind kind, std::int32_t depth, std::uint32_t line,
+                                std::uint64_t address) {
+      Entry entry;
+      entry.kind = kind;
+      entry.depth = depth;
+      entry.module = {0};
+      entry.file = {0};
+      entry.line = line;
+      entry.address = entry.last = {address};
+      entries.push_back(entry);
+    };
+    for (int round = 0; round < 2; ++round) {
+      add(EntryKind::Line, 0, 7, 0x100);
+      add(EntryKind::Call, 1, 0, 0x200);
+      add(EntryKind::Line, 1, 9, 0x200);
+      add(EntryKind::Return, 1, 0, 0x200);
+      add(EntryKind::Line, 0, 7, 0x104);
+    }
+    const auto thread = threadOf(entries, 3);
+    QCOMPARE(matches(findAll(*thread, LineQuery{FileId{0}, 7}, 100)), (QList<EntryIndex>{0, 4, 5, 9}));
+    QCOMPARE(matches(findAll(*thread, LineQuery{FileId{0}, 7, true}, 100)), (QList<EntryIndex>{0, 5}));
+    QCOMPARE(executionStart(*thread, 9), EntryIndex(5));
+    QCOMPARE(executionStart(*thread, 4), EntryIndex(0));
+    QCOMPARE(executionStart(*thread, 2), EntryIndex(2));
+    QCOMPARE(matches(findAll(*thread, AddressQuery{ModuleId{0}, VirtAddr{0x104}}, 100)),
+             (QList<EntryIndex>{4, 9}));
+  }
+  void eventsAreFoundByKindAndAllOfThem() {
+    const auto trace =
+        traceOf("call main main.c\n 10\n gap damaged\n signal 11\n 11\n exception\n 12 fault\n");
+    const ThreadTrace& thread = *trace->threads[0];
+    QCOMPARE(matches(findAll(thread, GapQuery{}, 100)), (QList<EntryIndex>{2}));
+    QCOMPARE(matches(findAll(thread, AnyEventQuery{}, 100)), (QList<EntryIndex>{2, 3, 5, 6}));
+  }
   void theNextAndPreviousExecutionOfALineAreFound() {
     const auto trace = traceOf(kLoop, 3);
     const ThreadTrace& thread = *trace->threads[0];

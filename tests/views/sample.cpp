@@ -248,8 +248,8 @@ model::Result<std::vector<views::Instruction>> MemoryDisassembly::disassemble(co
                                        "pop    rbp",
                                        "ret"};
   std::vector<views::Instruction> result;
-  for (std::uint64_t at = start.value; at < end.value && result.size() < 4096; at += 4)
-    result.push_back({{at}, 4, QString::fromLatin1(kTexts[(at / 4) % std::size(kTexts)])});
+  for (std::uint64_t at = start.value; at < end.value && result.size() < 4096; at += 2)
+    result.push_back({{at}, 2, QString::fromLatin1(kTexts[(at / 2) % std::size(kTexts)])});
   return result;
 }
 

@@ -23,7 +23,7 @@ class MemorySources : public views::SourceProvider {
   int m_asked = 0;
 };
 
-// One made-up instruction every four bytes.
+// One made-up instruction every two bytes: two for each line of the sample.
 class MemoryDisassembly : public views::DisassemblyProvider {
  public:
   explicit MemoryDisassembly(bool works) : m_works(works) {}

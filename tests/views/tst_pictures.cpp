@@ -6,8 +6,10 @@
 #include <QImage>
 #include <QScopeGuard>
 #include <QTest>
+#include <QTreeWidget>
 
 #include "app/viewer/color_scheme.h"
+#include "app/viewer/shortcuts_dialog.h"
 #include "sample.h"
 #include "views/answers_panel.h"
 #include "views/code_pane.h"
@@ -77,6 +79,13 @@ class Pictures : public QObject {
       window->codePane()->findBar()->close();
       window->codePane()->disassemblyAction()->setChecked(true);
       keep(*window, QStringLiteral("disassembly-") + suffix);
+      window->codePane()->disassemblyAction()->setChecked(false);
+      window->showShortcuts();
+      auto* dialog = window->findChild<app::ShortcutsDialog*>();
+      dialog->list()->setCurrentItem(dialog->list()->topLevelItem(4));
+      keep(*dialog, QStringLiteral("shortcuts-") + suffix);
+      dialog->close();
+      window->codePane()->disassemblyAction()->setChecked(true);
       window->resize(760, 560);
       keep(*window, QStringLiteral("small-") + suffix);
     }
