@@ -1,19 +1,19 @@
 #include "instrument/instrument.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
+#include <algorithm>
 #include <cstring>
-#include <format>
 
 #include "instrument/elf/elf_plan.h"
 #include "instrument/elf/elf_writer.h"
+#include "instrument/elf/preinit.h"
 #include "instrument/new_segment.h"
+#include "instrument/origin.h"
+#include "instrument/output_file.h"
 #include "instrument/plan.h"
+#include "instrument/starter.h"
 #include "loader/mapped_file.h"
 #include "runtime/format/module.h"
+#include "runtime/format/origin.h"
 
 namespace traceback::instrument {
 namespace {
@@ -53,47 +53,6 @@ Result<void> checkFile(const ElfImage& image) {
   return {};
 }
 
-class OutputFile {
- public:
-  explicit OutputFile(std::filesystem::path path) : m_path(std::move(path)) {}
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-  ~OutputFile() {
-    if (m_descriptor >= 0) ::close(m_descriptor);
-    if (!m_temporary.empty()) ::unlink(m_temporary.c_str());
-  }
-
-  // All of it under its name, or nothing: written beside it and renamed.
-  Result<void> write(std::span<const std::byte> bytes, mode_t mode) {
-    std::string pattern = m_path.string() + ".XXXXXX";
-    m_descriptor = ::mkostemp(pattern.data(), O_CLOEXEC);
-    if (m_descriptor < 0) return error("cannot write here");
-    m_temporary = pattern;
-    for (std::size_t done = 0; done < bytes.size();) {
-      const ssize_t n = ::write(m_descriptor, bytes.data() + done, bytes.size() - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) return error("cannot write");
-      done += std::size_t(n);
-    }
-    if (::fchmod(m_descriptor, mode & 07777) != 0) return error("cannot set its mode");
-    const int descriptor = m_descriptor;
-    m_descriptor = -1;
-    if (::close(descriptor) != 0) return error("cannot write");
-    if (::rename(m_temporary.c_str(), m_path.c_str()) != 0) return error("cannot put the new file in place");
-    m_temporary.clear();
-    return {};
-  }
-
- private:
-  std::unexpected<model::Error> error(const char* what) const {
-    return fail(std::format("{}: {}", what, std::strerror(errno)), m_path.string());
-  }
-
-  std::filesystem::path m_path;
-  std::string m_temporary;
-  int m_descriptor = -1;
-};
-
 Report reportOf(const Plan& plan, const NewSegment& segment) {
   Report report;
   for (const Function& f : plan.program.functions) {
@@ -108,6 +67,30 @@ Report reportOf(const Plan& plan, const NewSegment& segment) {
   return report;
 }
 
+// The file, with the record of its original if it is to have one. That record is proved to be good: what it
+// says is carried out before anything is written.
+Result<std::vector<std::byte>> makeFile(const ElfImage& image, const ElfPlan& layout, ElfAdditions& additions,
+                                        const Options& options) {
+  auto bytes = writeElf(image, layout, additions);
+  if (!bytes || !options.keepOrigin) return bytes;
+  Options choices = options;  // what it looks for, and the record itself, the file says elsewhere
+  choices.runtime.clear();
+  choices.keepOrigin = false;
+  const auto text = textOf(choices);
+  if (!text) return std::unexpected(text.error());
+  // The record is behind everything else, so it changes nothing of what it is about but the header of ELF.
+  additions.unloaded.push_back(
+      {format::kOriginSection, originRecord(image.bytes(), *bytes, options.product, *text)});
+  bytes = writeElf(image, layout, additions);
+  if (!bytes) return bytes;
+  const auto written = ElfImage::parse(*bytes, image.path());
+  if (!written) return std::unexpected(written.error());
+  const auto original = originalBytes(*written);
+  if (!original || !std::ranges::equal(*original, image.bytes()))
+    return fail("its original could not be had back from what would be written", image.path());
+  return bytes;
+}
+
 }  // namespace
 
 Result<Report> instrumentFile(const std::filesystem::path& input, const std::filesystem::path& output,
@@ -117,7 +100,12 @@ Result<Report> instrumentFile(const std::filesystem::path& input, const std::fil
   const auto image = ElfImage::parse(file->bytes(), input.string());
   if (!image) return std::unexpected(image.error());
   if (const auto ok = checkFile(*image); !ok) return std::unexpected(ok.error());
-  const auto layout = planAdditions(*image, sizeof(format::ModuleSlots));
+  if (!options.runtime.empty() && !canBeRuntime(options.runtime))
+    return fail("cannot be the path of a runtime", options.runtime);
+  const auto whyNotAlone = options.runtime.empty() ? std::nullopt : whyNoPreinit(*image);
+  const bool startsAlone = !options.runtime.empty() && !whyNotAlone;
+  const auto layout =
+      planAdditions(*image, sizeof(format::ModuleSlots) + (startsAlone ? kStarterSlotSize : 0));
   if (!layout) return std::unexpected(layout.error());
   const auto plan = makePlan(*image, options, progress);
   if (!plan) return std::unexpected(plan.error());
@@ -126,7 +114,10 @@ Result<Report> instrumentFile(const std::filesystem::path& input, const std::fil
 
   Report report = reportOf(*plan, *segment);
   if (report.instrumented == 0) return fail("none of its functions can be instrumented", input.string());
+  report.startsAlone = startsAlone;
+  report.whyNotAlone = whyNotAlone.value_or("");
   ElfAdditions additions;
+  if (startsAlone) additions.preinit = addStarter(*image, *layout, options.runtime, *segment);
   additions.segment = std::move(segment->bytes);
   additions.parts = std::move(segment->parts);
   additions.ehFrameHeader = segment->ehFrameHeader;
@@ -134,17 +125,25 @@ Result<Report> instrumentFile(const std::filesystem::path& input, const std::fil
   additions.patches = std::move(segment->patches);
   additions.symbols = std::move(segment->symbols);
   additions.unloaded.push_back({format::kMapSection, std::move(segment->map)});
-  const auto bytes = writeElf(*image, *layout, additions);
+  const auto bytes = makeFile(*image, *layout, additions, options);
   if (!bytes) return std::unexpected(bytes.error());
-
-  struct stat status{};
-  if (::stat(input.c_str(), &status) != 0) return fail(std::strerror(errno), input.string());
-  if (const auto written = OutputFile(output).write(*bytes, status.st_mode); !written)
+  if (const auto written = writeFile(output, *bytes, input); !written)
     return std::unexpected(written.error());
   if (progress) progress(1);
   report.file = input.string();
   report.output = output.string();
   return report;
+}
+
+Result<void> restoreFile(const std::filesystem::path& input, const std::filesystem::path& output) {
+  const auto file = loader::MappedFile::open(input);
+  if (!file) return std::unexpected(file.error());
+  const auto image = ElfImage::parse(file->bytes(), input.string());
+  if (!image) return std::unexpected(image.error());
+  if (!isInstrumented(*image)) return fail("is not instrumented", input.string());
+  const auto original = originalBytes(*image);
+  if (!original) return std::unexpected(original.error());
+  return writeFile(output, *original, input);
 }
 
 }  // namespace traceback::instrument

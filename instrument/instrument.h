@@ -31,11 +31,17 @@ struct Options {
   bool poison = false;
   std::vector<std::string> only;  // functions, as FunctionSelection has them; empty: all
   std::vector<std::string> exclude;
+  // Where a program finds the runtime when it is started by itself (starter.h); empty: it records only when
+  // something else loads the runtime. An absolute path without blank or colon.
+  std::string runtime;
+  bool keepOrigin = false;  // a record in the file from which the original can be had back
+  std::string product;  // version of the program that instruments, for that record
 };
 
 // The options as one line, so that equal lines mean equal outputs: part of the name of a cached output, and
 // what parseOptions() reads. Empty for the default ones. Fails if a list of functions cannot be read.
-//   null poison only=ITEM,ITEM,... exclude=ITEM,...      divided by blanks; items as FunctionSelection's
+//   null poison only=ITEM,ITEM,... exclude=ITEM,... runtime=PATH origin
+// divided by blanks; items as FunctionSelection's.
 model::Result<std::string> textOf(const Options& options);
 model::Result<Options> parseOptions(std::string_view text);
 
@@ -46,15 +52,22 @@ struct Report {
   std::uint64_t textBytes = 0;  // of the functions found
   std::uint64_t newTextBytes = 0;  // of their copies
   std::map<std::string, std::uint64_t> skipped;  // by reason, in words
+  bool startsAlone = false;  // finds the runtime by itself
+  std::string whyNotAlone;  // if that was asked for
 };
 
 // Called with 0 to 1; never from another thread.
 using Progress = std::function<void(double)>;
 
-// Refuses with a reason: what is not an x86-64 ELF program or library, is instrumented already, has writable
-// code or text relocations, or has no unwind tables. Writes beside `output` and renames, keeping the mode.
+// `output` may be `input`: see output_file.h. Refuses with a reason: what is not an x86-64 ELF program or
+// library, is instrumented already, has writable code or text relocations, or has no unwind tables. Writes
+// beside `output` and renames, keeping the mode.
 model::Result<Report> instrumentFile(const std::filesystem::path& input, const std::filesystem::path& output,
                                      const Options& options, const Progress& progress = {});
+
+// Writes the original of an instrumented file, byte for byte; `output` may be `input`. Refuses what has no
+// record of its original, or was changed since.
+model::Result<void> restoreFile(const std::filesystem::path& input, const std::filesystem::path& output);
 
 // Names of skip reasons as the report has them: "jump target in entry window".
 std::string skipReasonName(format::SkipReason reason);

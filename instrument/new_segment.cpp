@@ -190,10 +190,16 @@ class SegmentBuilder {
     if (m_poison) std::ranges::move(poison(m_plan), std::back_inserter(m_out.patches));
   }
 
+  // A copy has its function's name, where direct calls enter it: so a debugger that is told to stop in a
+  // function stops in both, and a profiler counts them as one. The gate in front is told apart.
   void addSymbols() {
-    for (const FunctionCode& copy : m_copies)
-      if (!copy.function->name.empty())
-        m_out.symbols.push_back({copy.function->name + ".tb", copy.place, copy.code.size()});
+    for (const FunctionCode& copy : m_copies) {
+      const std::string& name = copy.function->name;
+      if (name.empty()) continue;
+      const std::uint32_t entry = copy.code.offsetOf(copy.blocks.front());
+      if (entry != 0) m_out.symbols.push_back({"gate." + name, copy.place, entry});
+      m_out.symbols.push_back({name, {copy.place.value + entry}, copy.code.size() - entry});
+    }
   }
 
   // The map, and an id for both: whatever differs in either differs in it.

@@ -6,7 +6,8 @@
 namespace traceback::instrument {
 namespace {
 
-constexpr std::string_view kNull = "null", kPoison = "poison", kOnly = "only=", kExclude = "exclude=";
+constexpr std::string_view kNull = "null", kPoison = "poison",
+                           kOnly = "only=", kExclude = "exclude=", kRuntime = "runtime=", kOrigin = "origin";
 
 void addWord(std::string& text, const std::string& word) {
   if (!text.empty()) text += ' ';
@@ -32,6 +33,8 @@ model::Result<std::string> textOf(const Options& options) {
     if (!selection) return std::unexpected(selection.error());
     if (!selection->empty()) addWord(out, std::string(word) + selection->text());
   }
+  if (!options.runtime.empty()) addWord(out, std::string(kRuntime) + options.runtime);
+  if (options.keepOrigin) addWord(out, std::string(kOrigin));
   return out;
 }
 
@@ -50,6 +53,10 @@ model::Result<Options> parseOptions(std::string_view text) {
       addItems(out.only, word.substr(kOnly.size()));
     } else if (word.starts_with(kExclude)) {
       addItems(out.exclude, word.substr(kExclude.size()));
+    } else if (word.starts_with(kRuntime)) {
+      out.runtime = word.substr(kRuntime.size());
+    } else if (word == kOrigin) {
+      out.keepOrigin = true;
     } else {
       return model::fail(std::format("'{}' is no option of the instrumentor", word));
     }

@@ -31,6 +31,7 @@ void addQuery(CLI::App& app, Action& chosen);
 void addInfo(CLI::App& app, Action& chosen);
 void addView(CLI::App& app, Action& chosen);
 void addDoctor(CLI::App& app, Action& chosen);
+void addPrepare(CLI::App& app, Action& chosen);  // hidden: processes of a run start it
 void addCollect(CLI::App& app, Action& chosen);  // hidden: the runtime starts it
 
 // Cuts the program and its arguments off the arguments of `run`, so that their options are not taken for

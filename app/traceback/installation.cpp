@@ -35,11 +35,14 @@ model::Result<Installation> findInstallation() {
   if (error)
     return model::fail("cannot be read, so the runtime cannot be found: mount /proc", "/proc/self/exe");
   const fs::path folder = program.parent_path();
+  const auto library = [&](const char* name) {
+    return firstThatExists(
+        {folder / "../lib" / name, folder / ".." / TRACEBACK_LIBDIR / name, folder / name});
+  };
   return Installation{
       .program = program,
-      .runtime =
-          firstThatExists({folder / "../lib/libtraceback.so",
-                           folder / ".." / TRACEBACK_LIBDIR / "libtraceback.so", folder / "libtraceback.so"}),
+      .runtime = library("libtraceback.so"),
+      .audit = library("libtraceback-audit.so"),
       .viewer = firstThatExists({folder / "traceback-viewer"}),
   };
 }

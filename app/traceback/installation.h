@@ -11,6 +11,7 @@ namespace traceback::app {
 struct Installation {
   std::filesystem::path program;                 // this program: `traceback`, also the collector
   std::filesystem::path runtime;                 // libtraceback.so; empty if it is nowhere
+  std::filesystem::path audit;                   // libtraceback-audit.so; empty if it is nowhere
   std::filesystem::path viewer;                  // traceback-viewer; empty if it is nowhere
 };
 

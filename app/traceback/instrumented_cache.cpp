@@ -1,19 +1,22 @@
 #include "app/traceback/instrumented_cache.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <format>
-#include <string>
+#include <fstream>
 #include <vector>
 
+#include "app/traceback/origin_links.h"
 #include "loader/mapped_file.h"
+#include "runtime/collect/system_file.h"
+#include "runtime/format/cache.h"
 
 namespace traceback::app {
 
@@ -21,106 +24,246 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr char kTemporary[] = ".making-";
+using Clock = fs::file_time_type::clock;
 constexpr auto kAbandonedAfter = std::chrono::hours(24);
+constexpr char kHasCopy = '+', kStays = '-', kStaysForNow = '!';
 
 // A machine that loses power must not leave a file that has its name but not its bytes.
 bool writtenOut(const fs::path& file) {
-  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  const bool done = fsync(descriptor) == 0;
-  close(descriptor);
-  return done;
+  const collect::SystemFile opened(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  return opened.isOpen() && fsync(opened.descriptor()) == 0;
 }
 
-}  // namespace
-
-InstrumentedCache::InstrumentedCache(fs::path folder, std::uint64_t salt, std::uint64_t limit)
-    : m_folder(std::move(folder)), m_salt(salt), m_limit(limit) {}
-
-model::Result<void> InstrumentedCache::prepareFolder() const {
-  std::error_code error;
-  fs::create_directories(m_folder.parent_path(), error);
-  if (mkdir(m_folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    return model::fail(std::format("cannot make this folder: {}", std::strerror(errno)), m_folder.string());
-  }
+std::optional<std::string> indexNameOf(const fs::path& file, InstrumentedCache::Use use) {
   struct stat status{};
-  if (lstat(m_folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
-    return model::fail("not a folder", m_folder.string());
+  if (stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  char name[format::kIndexNameSize];
+  format::indexName(
+      {.device = status.st_dev,
+       .inode = status.st_ino,
+       .size = static_cast<std::uint64_t>(status.st_size),
+       .modifiedSeconds = status.st_mtim.tv_sec,
+       .modifiedNs = status.st_mtim.tv_nsec,
+       .changedSeconds = status.st_ctim.tv_sec,
+       .changedNs = status.st_ctim.tv_nsec,
+       .pathHash = use == InstrumentedCache::Use::Execute ? format::hashOfPath(file.c_str()) : 0},
+      name);
+  return name;
+}
+
+std::string oneLine(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+// Whole or not at all.
+bool writeEntry(const fs::path& entry, const fs::path& making, const std::string& line) {
+  const fs::path temporary = making / std::format("{}.{}", entry.filename().string(), getpid());
+  {
+    std::ofstream out(temporary, std::ios::binary);
+    out << line;
+    if (!out.flush()) return false;
   }
+  std::error_code error;
+  fs::rename(temporary, entry, error);
+  return !error;
+}
+
+model::Result<void> makePrivateFolder(const fs::path& folder) {
+  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    return model::fail(std::format("cannot make this folder: {}", std::strerror(errno)), folder.string());
+  struct stat status{};
+  if (lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
+    return model::fail("not a folder", folder.string());
   // Programs are run from here: nobody else may put one in.
-  if (status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return model::fail("belongs to, or can be written by, somebody else", m_folder.string());
-  }
+  if (status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return model::fail("belongs to, or can be written by, somebody else", folder.string());
   return {};
 }
 
-model::Result<fs::path> InstrumentedCache::get(const fs::path& program, const Make& make) {
-  if (auto prepared = prepareFolder(); !prepared) return std::unexpected(prepared.error());
-  const auto file = loader::MappedFile::open(program);
-  if (!file) return std::unexpected(file.error());
-  const XXH128_hash_t hash = XXH3_128bits_withSeed(file->bytes().data(), file->bytes().size(), m_salt);
-  const fs::path entry = m_folder / std::format("{:016x}{:016x}", hash.high64, hash.low64);
-  fs::path result = entry / program.filename();
+// Held while a file's copy is being made.
+class MakingLock {
+ public:
+  explicit MakingLock(const fs::path& path)
+      : m_path(path), m_file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+    if (m_file.isOpen()) flock(m_file.descriptor(), LOCK_EX);
+  }
+  ~MakingLock() { unlink(m_path.c_str()); }
+  MakingLock(const MakingLock&) = delete;
+  MakingLock& operator=(const MakingLock&) = delete;
+
+ private:
+  fs::path m_path;
+  collect::SystemFile m_file;
+};
+
+std::string programFlavour(std::uint64_t flavour) { return std::format("{:016x}", flavour); }
+
+}  // namespace
+
+struct InstrumentedCache::Object {
+  Clock::time_point used;
+  std::uint64_t size = 0;
+  fs::path folder;
+};
+
+InstrumentedCache::InstrumentedCache(fs::path root, std::uint64_t flavour, std::uint64_t limit)
+    : m_root(std::move(root)), m_folder(m_root / programFlavour(flavour)), m_limit(limit) {}
+
+model::Result<InstrumentedCache> InstrumentedCache::at(const fs::path& folder, std::uint64_t limit) {
+  const std::string name = folder.filename().string();
+  if (name.size() != format::kFlavourDigits ||
+      name.find_first_not_of("0123456789abcdef") != std::string::npos)
+    return model::fail("not a part of the cache", folder.string());
+  return InstrumentedCache(folder.parent_path(), std::stoull(name, nullptr, 16), limit);
+}
+
+model::Result<void> InstrumentedCache::prepareFolders() const {
+  std::error_code error;
+  fs::create_directories(m_root.parent_path(), error);
+  for (const fs::path& folder :
+       {m_root, m_folder, m_folder / "objects", m_folder / "index", m_folder / "making"})
+    if (auto made = makePrivateFolder(folder); !made) return made;
+  return {};
+}
+
+std::optional<InstrumentedCache::Known> InstrumentedCache::read(const fs::path& entry) const {
+  std::ifstream in(entry, std::ios::binary);
+  std::string line;
+  if (!std::getline(in, line, '\0') || line.empty()) return std::nullopt;
+  const std::string rest = line.substr(1);
+  std::error_code error;
+  if (line[0] == kHasCopy) {
+    fs::path copy = m_folder / "objects" / rest;
+    if (!fs::is_regular_file(copy, error)) return std::nullopt;
+    utimensat(AT_FDCWD, copy.c_str(), nullptr, 0);  // used now
+    return Known{.copy = std::move(copy), .reason = {}};
+  }
+  if (line[0] == kStaysForNow) {
+    const auto age = Clock::now() - fs::last_write_time(entry, error);
+    if (error || age >= std::chrono::seconds(format::kRetrySeconds)) return std::nullopt;
+  }
+  return Known{.copy = {}, .reason = rest};
+}
+
+std::optional<InstrumentedCache::Known> InstrumentedCache::lookUp(const fs::path& file, Use use) const {
+  const auto name = indexNameOf(file, use);
+  return name ? read(m_folder / "index" / *name) : std::nullopt;
+}
+
+model::Result<fs::path> InstrumentedCache::makeObject(const fs::path& file, const std::string& key,
+                                                      const Make& make) const {
+  const fs::path path = fs::path(key) / file.relative_path();
+  const fs::path object = m_folder / "objects" / path;
+  std::error_code error;
+  if (fs::is_regular_file(object, error)) {
+    utimensat(AT_FDCWD, object.c_str(), nullptr, 0);
+    return path;
+  }
+  const fs::path making = m_folder / "making" / std::format("{}.{}", key, getpid());
+  auto outcome = make(file, making);
+  if (outcome && !writtenOut(making)) outcome = model::fail(std::strerror(errno), making.string());
+  // The folder may be removed as an old one in between: then once more.
+  for (int attempt = 0; outcome && attempt < 2; ++attempt) {
+    fs::create_directories(object.parent_path(), error);
+    fs::rename(making, object, error);
+    if (!error) break;
+  }
+  if (outcome && error) outcome = model::fail(error.message(), object.string());
+  std::error_code ignored;
+  fs::remove(making, ignored);
+  if (!outcome) return std::unexpected(outcome.error());
+  linkOriginFolders(file, m_folder / "objects" / key);
+  removeOld(m_folder / "objects" / key);
+  return path;
+}
+
+model::Result<InstrumentedCache::Known> InstrumentedCache::get(const fs::path& file, Use use,
+                                                               const Make& make) const {
+  if (auto prepared = prepareFolders(); !prepared) return std::unexpected(prepared.error());
+  const auto name = indexNameOf(file, use);
+  if (!name) return model::fail("no such file", file.string());
+  const fs::path entry = m_folder / "index" / *name;
+  const fs::path making = m_folder / "making";
+  if (auto known = read(entry)) return *known;
+  const MakingLock lock(making / (*name + ".lock"));
+  if (auto known = read(entry)) return *known;
 
   std::error_code error;
-  if (fs::is_regular_file(result, error)) {
-    utimensat(AT_FDCWD, entry.c_str(), nullptr, 0);  // used now
-    return result;
+  const fs::path path = use == Use::Execute ? file : fs::canonical(file, error);
+  const auto mapped = loader::MappedFile::open(path);
+  if (!mapped) {
+    // Who may execute a file may not always read it; and that may change.
+    writeEntry(entry, making, kStaysForNow + oneLine(mapped.error().text()));
+    return std::unexpected(mapped.error());
   }
+  const XXH128_hash_t hash = XXH3_128bits(mapped->bytes().data(), mapped->bytes().size());
+  const auto object = makeObject(path, std::format("{:016x}{:016x}", hash.high64, hash.low64), make);
+  if (!object) {
+    const char kind = object.error().file == path ? kStays : kStaysForNow;
+    writeEntry(entry, making, kind + oneLine(object.error().text()));
+    return std::unexpected(object.error());
+  }
+  if (indexNameOf(file, use) != name) return model::fail("changed while it was read", path.string());
+  if (!writeEntry(entry, making, kHasCopy + object->string()))
+    return model::fail(std::format("cannot be written: {}", std::strerror(errno)), entry.string());
+  return Known{.copy = m_folder / "objects" / *object, .reason = {}};
+}
 
-  std::string temporary = (m_folder / std::format("{}XXXXXX", kTemporary)).string();
-  if (mkdtemp(temporary.data()) == nullptr) {
-    return model::fail(std::format("cannot make a folder in it: {}", std::strerror(errno)),
-                       m_folder.string());
+std::vector<InstrumentedCache::LeftAlone> InstrumentedCache::leftAlone() const {
+  std::vector<LeftAlone> found;
+  std::error_code error;
+  for (const auto& item : fs::directory_iterator(m_folder / "index", error)) {
+    const auto known = read(item.path());
+    if (!known || !known->copy.empty()) continue;
+    const auto end = known->reason.find(": ");
+    found.push_back({.reason = end == std::string::npos ? known->reason : known->reason.substr(end + 2),
+                     .file = known->reason.substr(0, end)});
   }
-  const fs::path made = fs::path(temporary) / program.filename();
-  auto outcome = make(program, made);
-  if (outcome && !writtenOut(made)) outcome = model::fail(std::strerror(errno), made.string());
-  if (outcome) {
-    // The same content under another name has an entry already: the file joins it.
-    fs::rename(temporary, entry, error);
-    if (error) fs::rename(made, result, error);
-    if (error) outcome = model::fail(error.message(), result.string());
+  std::ranges::sort(found, {}, [](const LeftAlone& one) { return std::tie(one.reason, one.file); });
+  return found;
+}
+
+std::vector<InstrumentedCache::Object> InstrumentedCache::objects() const {
+  std::vector<Object> found;
+  std::error_code error;
+  for (const auto& part : fs::directory_iterator(m_root, error)) {
+    std::error_code gone;  // others remove too
+    for (const auto& item : fs::directory_iterator(part.path() / "objects", gone)) {
+      Object object{.used = Clock::time_point::min(), .folder = item.path()};
+      for (fs::recursive_directory_iterator it(item.path(), gone), end; !gone && it != end;
+           it.increment(gone)) {
+        std::error_code ignored;
+        if (it->is_symlink(ignored) || !it->is_regular_file(ignored)) continue;
+        object.size += it->file_size(ignored);
+        object.used = std::max(object.used, it->last_write_time(ignored));
+      }
+      found.push_back(std::move(object));
+    }
   }
-  std::error_code ignored;
-  fs::remove_all(temporary, ignored);
-  if (!outcome) return std::unexpected(outcome.error());
-  removeOld(entry);
-  return result;
+  return found;
+}
+
+std::uint64_t InstrumentedCache::size() const {
+  std::uint64_t total = 0;
+  for (const Object& object : objects()) total += object.size;
+  return total;
 }
 
 void InstrumentedCache::removeOld(const fs::path& keep) const {
-  struct Entry {
-    fs::file_time_type used;
-    std::uint64_t size = 0;
-    fs::path path;
-  };
-  std::vector<Entry> entries;
+  std::error_code ignored;
+  const auto now = Clock::now();
+  for (const auto& item : fs::directory_iterator(m_folder / "making", ignored))
+    if (now - item.last_write_time(ignored) > kAbandonedAfter) fs::remove(item.path(), ignored);
+  std::vector<Object> all = objects();
   std::uint64_t total = 0;
-  std::error_code error;
-  for (const auto& item : fs::directory_iterator(m_folder, error)) {
-    std::error_code gone;  // others remove too
-    Entry entry{.used = item.last_write_time(gone), .path = item.path()};
-    if (gone) continue;
-    if (entry.path.filename().string().starts_with(kTemporary)) {
-      if (fs::file_time_type::clock::now() - entry.used > kAbandonedAfter) fs::remove_all(entry.path, gone);
-      continue;
-    }
-    for (const auto& file : fs::directory_iterator(entry.path, gone)) {
-      const auto size = file.file_size(gone);
-      if (!gone) entry.size += size;
-    }
-    total += entry.size;
-    entries.push_back(std::move(entry));
-  }
-  std::ranges::sort(entries, {}, &Entry::used);
-  for (const auto& entry : entries) {
-    if (total <= m_limit) break;
-    if (entry.path == keep) continue;
-    std::error_code ignored;
-    fs::remove_all(entry.path, ignored);
-    total -= entry.size;
+  for (const Object& object : all) total += object.size;
+  std::ranges::sort(all, {}, &Object::used);
+  for (const Object& object : all) {
+    if (total <= m_limit || now - object.used < std::chrono::seconds(format::kKeepSeconds)) break;
+    if (object.folder == keep) continue;
+    fs::remove_all(object.folder, ignored);
+    total -= object.size;
   }
 }
 

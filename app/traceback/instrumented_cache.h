@@ -1,16 +1,16 @@
-// The instrumented copies of programs that `run` has made, by content.
+// The instrumented copies that `run` has made (runtime/format/cache.h), in the part for one instrumentor
+// with one set of options.
 //
-//   FOLDER/KEY/NAME      KEY: hash of the program's bytes, of this program's own and of the options;
-//                        NAME: the program's, for processes are named for the file that they run
-//
-// Many may use it at once: an entry appears whole, by a rename, and is never changed. When the entries
-// exceed the limit those that were not used for the longest time are removed. Removing one that runs is
-// harmless, for a running program keeps its file.
+// Many processes may use it at once. When the copies exceed the limit those that were not used for the
+// longest time are removed; removing one that runs is harmless, for a process keeps its files.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <string>
 
 #include "model/error.h"
 
@@ -18,25 +18,55 @@ namespace traceback::app {
 
 class InstrumentedCache {
  public:
-  // Writes the instrumented form of the first file as the second.
+  // Writes the instrumented form of the first file as the second. An error that names the first is told of
+  // that content for good; any other may pass.
   using Make = std::function<model::Result<void>(const std::filesystem::path& input,
                                                  const std::filesystem::path& output)>;
 
-  static constexpr std::uint64_t kDefaultLimit = std::uint64_t{2} << 30;
+  static constexpr std::uint64_t kDefaultLimit = std::uint64_t{4} << 30;
 
-  // `salt` tells apart what else decides the result: the instrumentor's identity, its options.
-  InstrumentedCache(std::filesystem::path folder, std::uint64_t salt, std::uint64_t limit = kDefaultLimit);
+  enum class Use { Load, Execute };
 
-  // The instrumented copy of `program`, made now if it is not there. The folder is made, private to the
-  // user, if it is missing; one that belongs to somebody else is refused.
-  model::Result<std::filesystem::path> get(const std::filesystem::path& program, const Make& make);
+  struct Known {
+    std::filesystem::path copy;  // empty if the file stays as it is
+    std::string reason;          // why it does
+  };
+
+  // `root` holds all parts, under one limit. `flavour` tells apart what decides the result beside the file.
+  InstrumentedCache(std::filesystem::path root, std::uint64_t flavour, std::uint64_t limit = kDefaultLimit);
+  // The part that lies in this folder, ROOT/FLAVOUR.
+  static model::Result<InstrumentedCache> at(const std::filesystem::path& folder,
+                                             std::uint64_t limit = kDefaultLimit);
+
+  const std::filesystem::path& folder() const { return m_folder; }  // ROOT/FLAVOUR
+
+  // The folders are made, private to the user, if they are missing; what belongs to somebody else is refused.
+  model::Result<void> prepareFolders() const;
+
+  // What is known of a file already.
+  std::optional<Known> lookUp(const std::filesystem::path& file, Use use) const;
+
+  // The instrumented copy of `file`, made now if it is not there. While one process makes it, others wait.
+  model::Result<Known> get(const std::filesystem::path& file, Use use, const Make& make) const;
+
+  // Files that stay as they are, with the reasons.
+  struct LeftAlone {
+    std::string reason, file;
+  };
+  std::vector<LeftAlone> leftAlone() const;
+  // What all copies take on the disk.
+  std::uint64_t size() const;
 
  private:
-  model::Result<void> prepareFolder() const;
+  struct Object;
+
+  std::optional<Known> read(const std::filesystem::path& entry) const;
+  model::Result<std::filesystem::path> makeObject(const std::filesystem::path& file, const std::string& key,
+                                                  const Make& make) const;
+  std::vector<Object> objects() const;
   void removeOld(const std::filesystem::path& keep) const;
 
-  std::filesystem::path m_folder;
-  std::uint64_t m_salt;
+  std::filesystem::path m_root, m_folder;
   std::uint64_t m_limit;
 };
 

@@ -30,6 +30,7 @@ int parseAndRun(std::vector<std::string> arguments) {
   addInfo(app, chosen);
   addView(app, chosen);
   addDoctor(app, chosen);
+  addPrepare(app, chosen);
   addCollect(app, chosen);
 
   // CLI11 reports by throwing, also that help was asked for.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <format>
 #include <string_view>
 
@@ -31,15 +32,6 @@ bool gainsRights(const fs::path& program) {
   return geteuid() != 0 && getxattr(program.c_str(), "security.capability", nullptr, 0) > 0;
 }
 
-bool findsLibrariesByItsPlace(const loader::ElfImage& image) {
-  for (const Elf64_Dyn& entry : image.dynamic()) {
-    if (entry.d_tag != DT_RPATH && entry.d_tag != DT_RUNPATH && entry.d_tag != DT_NEEDED) continue;
-    const auto text = image.dynamicString(entry.d_un.d_val);
-    if (text && (text->contains("$ORIGIN") || text->contains("${ORIGIN}"))) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 model::Result<fs::path> findProgram(const std::string& name) {
@@ -63,20 +55,20 @@ model::Result<fs::path> findProgram(const std::string& name) {
   return model::fail("no such program in PATH", name);
 }
 
+bool isElf(const fs::path& file) {
+  const auto mapped = loader::MappedFile::open(file);
+  return mapped && mapped->bytes().size() >= SELFMAG &&
+         std::memcmp(mapped->bytes().data(), ELFMAG, SELFMAG) == 0;
+}
+
 std::optional<std::string> reasonToRunAsIs(const fs::path& program) {
+  if (gainsRights(program)) return "it changes its user or its rights, and then no library can be added";
+  if (!isElf(program)) return std::nullopt;
   const auto file = loader::MappedFile::open(program);
   if (!file) return file.error().message;
-  const loader::Bytes bytes = file->bytes();
-  if (bytes.size() >= 2 && bytes[0] == std::byte{'#'} && bytes[1] == std::byte{'!'}) {
-    return "a script: to trace its interpreter, run that with the script as its argument";
-  }
-  if (gainsRights(program)) return "it changes its user or its rights, and then no library can be added";
-  const auto image = loader::ElfImage::parse(bytes, program.string());
+  const auto image = loader::ElfImage::parse(file->bytes(), program.string());
   if (!image) return image.error().message;
   if (image->segment(PT_INTERP) == nullptr) return "statically linked, so the runtime cannot be added";
-  if (findsLibrariesByItsPlace(*image)) {
-    return "it looks for its libraries beside itself ($ORIGIN): instrument it with -o, into the same folder";
-  }
   return std::nullopt;
 }
 

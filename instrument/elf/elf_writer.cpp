@@ -5,6 +5,7 @@
 #include <cstring>
 #include <format>
 
+#include "instrument/elf/preinit.h"
 #include "instrument/elf/section_table.h"
 #include "instrument/elf/symbol_writer.h"
 
@@ -34,6 +35,7 @@ class Writer {
     if (auto ok = checkParts(); !ok) return std::unexpected(ok.error());
     if (auto ok = applyPatches(); !ok) return std::unexpected(ok.error());
     moveStretches();
+    if (auto ok = addPreinit(); !ok) return std::unexpected(ok.error());
     appendSegment();
     changeSegments();
     addSections();
@@ -143,6 +145,48 @@ class Writer {
     const auto index = static_cast<std::uint64_t>(entry - entries.begin());
     const std::uint64_t at = dynamic->p_offset + index * sizeof(Elf64_Dyn) + offsetof(Elf64_Dyn, d_un);
     std::memcpy(m_file.data() + at, &value, sizeof value);
+  }
+
+  Result<void> addPreinit() {
+    if (!m_additions.preinit) return {};
+    const auto spare = spareDynamicEntries(m_image);
+    if (!spare) return error("no room in the dynamic section");
+    if (m_image.type() == ET_DYN) {
+      if (auto ok = addRelocation(*m_additions.preinit); !ok) return ok;
+    }
+    const Elf64_Dyn entries[] = {
+        {.d_tag = DT_PREINIT_ARRAY, .d_un = {.d_ptr = m_additions.preinit->array.value}},
+        {.d_tag = DT_PREINIT_ARRAYSZ, .d_un = {.d_val = sizeof(std::uint64_t)}},
+    };
+    const std::uint64_t at = m_image.segment(PT_DYNAMIC)->p_offset + *spare * sizeof(Elf64_Dyn);
+    std::memcpy(m_file.data() + at, entries, sizeof entries);
+    return {};
+  }
+
+  // The table moves to where it can be longer.
+  Result<void> addRelocation(const Preinit& preinit) {
+    const auto address = m_image.dynamicValue(DT_RELA);
+    const auto size = m_image.dynamicValue(DT_RELASZ);
+    const auto table = address && size ? m_image.bytesAt({*address}, *size) : std::nullopt;
+    if (!table) return error("no table of relocations");
+    const Elf64_Rela added{.r_offset = preinit.array.value,
+                           .r_info = ELF64_R_INFO(0, R_X86_64_RELATIVE),
+                           .r_addend = static_cast<std::int64_t>(preinit.function.value)};
+    constexpr std::size_t kAlignment = 8;
+    m_segment.resize((m_segment.size() + kAlignment - 1) / kAlignment * kAlignment);
+    const std::uint64_t place = m_segment.size();
+    m_segment.insert(m_segment.end(), table->begin(), table->end());
+    const auto bytes = std::as_bytes(std::span(&added, 1));
+    m_segment.insert(m_segment.end(), bytes.begin(), bytes.end());
+    setDynamic(DT_RELA, m_plan.segment.value + place);
+    setDynamic(DT_RELASZ, *size + sizeof added);
+    if (const auto index = relocationSection(m_image)) {
+      auto& section = m_sections[*index].header;
+      section.sh_addr = m_plan.segment.value + place;
+      section.sh_offset = m_segmentOffset + place;
+      section.sh_size = *size + sizeof added;
+    }
+    return {};
   }
 
   void appendSegment() {

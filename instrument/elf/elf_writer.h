@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,13 @@ struct AddedSymbol {
   std::uint64_t size = 0;
 };
 
+// A function to be called before all constructors (preinit.h), and the array of one that leads to it: in the
+// module's slots, or, in a program at a fixed address, in the new segment with the address in it.
+struct Preinit {
+  model::VirtAddr function;
+  model::VirtAddr array;
+};
+
 struct ElfAdditions {
   std::vector<std::byte> segment;       // from ElfPlan::segment on
   std::vector<SegmentPart> parts;       // by rising address
@@ -51,6 +59,7 @@ struct ElfAdditions {
   std::vector<Patch> patches;           // of bytes that the original file has
   std::vector<FilePart> unloaded;
   std::vector<AddedSymbol> symbols;
+  std::optional<Preinit> preinit;       // only where whyNoPreinit() finds no reason against it
 };
 
 // The new file. A file without section headers gets some, of what was added.

@@ -3,17 +3,14 @@
 #include <elf.h>
 #include <link.h>
 
+#include "runtime/format/cache.h"
+#include "runtime/inject/following.h"
 #include "runtime/inject/system.h"
+#include "runtime/inject/variables.h"
 
 namespace traceback::inject {
 
 namespace {
-
-// The value if `entry` is NAME=value.
-char* valueOf(char* entry, const char* name) {
-  const std::size_t size = strlen(name);
-  return strncmp(entry, name, size) == 0 && entry[size] == '=' ? entry + size + 1 : nullptr;
-}
 
 std::uint64_t parseSize(const char* text) {
   std::uint64_t size = 0;
@@ -52,39 +49,40 @@ const char* baseName(const char* path) {
   return name;
 }
 
-bool isSeparator(char c) { return c == ':' || c == ' '; }
-
-// Takes the words that name this library out of LD_PRELOAD's value, in place. False if none is left.
-bool removeOwnEntry(char* value, const char* own) {
-  char* to = value;
-  for (char* from = value; *from != 0;) {
-    char* end = from;
-    while (*end != 0 && !isSeparator(*end)) ++end;
-    const char kept = *end;
-    *end = 0;
-    const bool ours = *from != 0 && strcmp(from, own) == 0;
-    *end = kept;
-    if (!ours) {
-      if (to != value) *to++ = ':';
-      memmove(to, from, static_cast<std::size_t>(end - from));
-      to += end - from;
-    }
-    from = end + (kept != 0);
+Path& addFolderOf(const Path& file, Path& to) {
+  const char* name = baseName(file.c_str());
+  for (const char* at = file.c_str(); at != name; ++at) {
+    const char one[2] = {*at, 0};
+    to.add(one);
   }
-  *to = 0;
-  return to != value;
+  return to;
 }
 
 void setCollector(Environment& environment, const Path& self) {
-  if (!environment.collector.empty()) return;
   // FOLDER/lib/libtraceback.so has its program in FOLDER/bin.
-  const char* name = baseName(self.c_str());
-  Text<1024> folder;
-  for (const char* at = self.c_str(); at != name; ++at) {
-    const char one[2] = {*at, 0};
-    folder.add(one);
+  if (environment.collector.empty()) addFolderOf(self, environment.collector).add("../bin/traceback");
+}
+
+std::uint64_t parseAddress(const char* text) {
+  std::uint64_t address = 0;
+  for (; *text != 0; ++text) {
+    const char digit = *text;
+    if (digit >= '0' && digit <= '9')
+      address = address << 4 | static_cast<std::uint64_t>(digit - '0');
+    else if (digit >= 'a' && digit <= 'f')
+      address = address << 4 | static_cast<std::uint64_t>(digit - 'a' + 10);
+    else
+      return 0;
   }
-  environment.collector.add(folder.c_str()).add("../bin/traceback");
+  return address;
+}
+
+// What is of this process alone, its children do not get.
+bool isForChildren(char* entry) {
+  constexpr const char* kOwn[] = {"TRACEBACK_AUDIT", "TRACEBACK_EXEC", "TRACEBACK_PROGRAM"};
+  for (const char* name : kOwn)
+    if (valueOf(entry, name) != nullptr) return false;
+  return strncmp(entry, "TRACEBACK_", 10) == 0;
 }
 
 }  // namespace
@@ -98,6 +96,9 @@ void takeEnvironment(char** entries, Environment& environment) {
   Self self{reinterpret_cast<std::uint64_t>(&takeEnvironment), {}};
   dl_iterate_phdr(findSelf, &self);
 
+  Path audit;
+  addFolderOf(self.path, audit).add("libtraceback-audit.so");
+  bool follow = false;
   char** to = entries;
   for (char** from = entries; *from != nullptr; ++from) {
     bool keep = true;
@@ -116,6 +117,18 @@ void takeEnvironment(char** entries, Environment& environment) {
     } else if ((value = valueOf(entry, "TRACEBACK_PROGRAM"))) {
       environment.program.add(value);
       keep = false;
+    } else if ((value = valueOf(entry, "TRACEBACK_CACHE"))) {
+      environment.cache.add(value);
+      keep = false;
+      follow = true;
+    } else if ((value = valueOf(entry, "TRACEBACK_AUDIT"))) {
+      environment.bridge = parseAddress(value);
+      keep = false;
+    } else if (valueOf(entry, "TRACEBACK_ONLY") != nullptr ||
+               valueOf(entry, "TRACEBACK_EXCLUDE") != nullptr ||
+               valueOf(entry, "TRACEBACK_INSTRUMENT") != nullptr ||
+               valueOf(entry, "TRACEBACK_EXEC") != nullptr) {
+      keep = false;
     } else if ((value = valueOf(entry, "XDG_RUNTIME_DIR"))) {
       environment.runtimeFolder.add(value);
     } else if (valueOf(entry, "XDG_STATE_HOME") != nullptr) {
@@ -123,12 +136,22 @@ void takeEnvironment(char** entries, Environment& environment) {
     } else if (valueOf(entry, "HOME") != nullptr) {
       environment.home.add(entry);
     } else if ((value = valueOf(entry, "LD_PRELOAD"))) {
-      keep = removeOwnEntry(value, self.path.c_str());
+      keep = removeFromList(value, self.path.c_str());
+    } else if ((value = valueOf(entry, "LD_AUDIT"))) {
+      keep = removeFromList(value, audit.c_str());
+    } else if ((value = valueOf(entry, "GLIBC_TUNABLES"))) {
+      keep = removeFromList(value, format::kTunable);
     }
+    if (!keep && isForChildren(entry)) keepForChildren(entry);
     if (keep) *to++ = entry;
   }
   *to = nullptr;
   setCollector(environment, self.path);
+  if (!follow) return forgetChildren();
+  keepForChildren("TRACEBACK_AUDIT=0000000000000000");
+  keepListForChildren("GLIBC_TUNABLES", format::kTunable);
+  keepListForChildren("LD_PRELOAD", self.path.c_str());
+  keepListForChildren("LD_AUDIT", audit.c_str());
 }
 
 }  // namespace traceback::inject

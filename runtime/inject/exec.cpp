@@ -3,7 +3,9 @@
 // the files are taken away altogether.
 #include <errno.h>
 #include <stdarg.h>
+#include <unistd.h>
 
+#include "runtime/inject/following.h"
 #include "runtime/inject/libc.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/rings.h"
@@ -12,8 +14,6 @@ using namespace traceback;
 using namespace traceback::inject;
 
 namespace {
-
-using Strings = char* const*;
 
 class RecordingEnds {
  public:
@@ -71,45 +71,83 @@ void copyArguments(char** to, const char* first, va_list arguments) {
 
 EXPORTED int execve(const char* path, Strings arguments, Strings environment) noexcept {
   const RecordingEnds ends;
-  return libc.execve(path, arguments, environment);
+  FOLLOW(environment);
+  return libc.execve(path, arguments, passed);
 }
 EXPORTED int execv(const char* path, Strings arguments) noexcept {
   const RecordingEnds ends;
-  return libc.execv(path, arguments);
+  FOLLOW(environ);
+  return libc.execve(path, arguments, passed);
 }
 EXPORTED int execvp(const char* file, Strings arguments) noexcept {
   const RecordingEnds ends;
-  return libc.execvp(file, arguments);
+  FOLLOW(environ);
+  return libc.execvpe(file, arguments, passed);
 }
 EXPORTED int execvpe(const char* file, Strings arguments, Strings environment) noexcept {
   const RecordingEnds ends;
-  return libc.execvpe(file, arguments, environment);
+  FOLLOW(environment);
+  return libc.execvpe(file, arguments, passed);
 }
 EXPORTED int fexecve(int descriptor, Strings arguments, Strings environment) noexcept {
   const RecordingEnds ends;
-  return libc.fexecve(descriptor, arguments, environment);
+  FOLLOW(environment);
+  return libc.fexecve(descriptor, arguments, passed);
 }
 EXPORTED int execveat(int folder, const char* path, Strings arguments, Strings environment,
                       int flags) noexcept {
   const RecordingEnds ends;
-  return libc.execveat(folder, path, arguments, environment, flags);
+  FOLLOW(environment);
+  return libc.execveat(folder, path, arguments, passed, flags);
 }
 EXPORTED int execl(const char* path, const char* first, ...) noexcept {
   ARGUMENTS(arguments, first);
   va_end(rest);
   const RecordingEnds ends;
-  return libc.execv(path, arguments);
+  FOLLOW(environ);
+  return libc.execve(path, arguments, passed);
 }
 EXPORTED int execlp(const char* file, const char* first, ...) noexcept {
   ARGUMENTS(arguments, first);
   va_end(rest);
   const RecordingEnds ends;
-  return libc.execvp(file, arguments);
+  FOLLOW(environ);
+  return libc.execvpe(file, arguments, passed);
 }
 EXPORTED int execle(const char* path, const char* first, ...) noexcept {
   ARGUMENTS(arguments, first);
   Strings environment = va_arg(rest, Strings);
   va_end(rest);
   const RecordingEnds ends;
-  return libc.execve(path, arguments, environment);
+  FOLLOW(environment);
+  return libc.execve(path, arguments, passed);
+}
+
+// The process goes on; only the child is another program.
+EXPORTED int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
+                         const posix_spawnattr_t* attributes, Strings arguments, Strings environment) {
+  findLibc();
+  FOLLOW(environment);
+  return libc.posixSpawn(pid, path, actions, attributes, arguments, passed);
+}
+EXPORTED int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
+                          const posix_spawnattr_t* attributes, Strings arguments, Strings environment) {
+  findLibc();
+  FOLLOW(environment);
+  return libc.posixSpawnp(pid, file, actions, attributes, arguments, passed);
+}
+
+EXPORTED int system(const char* line) {
+  findLibc();
+  const Command command = followedCommand(line);
+  const int result = libc.system(command.text != nullptr ? command.text : line);
+  giveBack(command);
+  return result;
+}
+EXPORTED FILE* popen(const char* line, const char* mode) {
+  findLibc();
+  const Command command = followedCommand(line);
+  FILE* const result = libc.popen(command.text != nullptr ? command.text : line, mode);
+  giveBack(command);
+  return result;
 }

@@ -78,6 +78,39 @@ bool mayMakeFile(std::uint64_t size) {
   return limit.rlim_cur >= size;
 }
 
+// A line of /proc/self/maps: START-END FLAGS OFFSET DEVICE INODE      PATH
+void mappedFile(std::uint64_t address, char* to, std::size_t size) {
+  to[0] = 0;
+  const long file = systemCall(__NR_open, asLong("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
+  if (failed(file)) return;
+  char buffer[2048];
+  std::uint64_t bound[2] = {0, 0};
+  unsigned bounds = 0;  // that were read
+  std::size_t used = 0;
+  bool done = false;
+  while (!done) {
+    const long got = systemCall(__NR_read, file, asLong(buffer), sizeof buffer);
+    if (failed(got) || got == 0) break;
+    for (long i = 0; i < got && !done; ++i) {
+      const char c = buffer[i];
+      const bool here = bounds == 2 && address >= bound[0] && address < bound[1];
+      if (c == '\n') {
+        done = here;
+        bounds = 0;
+        bound[0] = bound[1] = 0;
+      } else if (bounds < 2 && (c == '-' || c == ' ')) {
+        ++bounds;
+      } else if (bounds < 2) {
+        bound[bounds] = bound[bounds] << 4 | static_cast<std::uint64_t>(c <= '9' ? c - '0' : c - 'a' + 10);
+      } else if (here && (used != 0 || c == '/') && used + 1 < size) {
+        to[used++] = c;  // no other field has a slash
+      }
+    }
+  }
+  systemCall(__NR_close, file);
+  to[done && used + 1 < size ? used : 0] = 0;
+}
+
 std::uint64_t processStart() {
   char text[1024];
   std::size_t size = readFile("/proc/self/stat", text, sizeof text);

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <signal.h>
+#include <spawn.h>
+
+using FILE = struct _IO_FILE;
 
 namespace traceback::inject {
 
@@ -16,6 +19,30 @@ struct Libc {
   int (*execvpe)(const char*, char* const*, char* const*);
   int (*fexecve)(int, char* const*, char* const*);
   int (*execveat)(int, const char*, char* const*, char* const*, int);
+  int (*posixSpawn)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
+                    char* const*, char* const*);
+  int (*posixSpawnp)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
+                     char* const*, char* const*);
+  int (*system)(const char*);
+  FILE* (*popen)(const char*, const char*);
+  long (*readlink)(const char*, char*, unsigned long);
+  long (*readlinkChecked)(const char*, char*, unsigned long, unsigned long);
+  long (*readlinkat)(int, const char*, char*, unsigned long);
+  long (*readlinkatChecked)(int, const char*, char*, unsigned long, unsigned long);
+  char* (*realpath)(const char*, char*);
+  char* (*realpathChecked)(const char*, char*, unsigned long);
+  char* (*canonicalizeFileName)(const char*);
+  int (*dlinfo)(void*, int, void*);
+  int (*open)(const char*, int, ...);
+  int (*open64)(const char*, int, ...);
+  int (*openat)(int, const char*, int, ...);
+  int (*openat64)(int, const char*, int, ...);
+  int (*openChecked)(const char*, int);
+  int (*open64Checked)(const char*, int);
+  int (*openatChecked)(int, const char*, int);
+  int (*openat64Checked)(int, const char*, int);
+  FILE* (*fopen)(const char*, const char*);
+  FILE* (*fopen64)(const char*, const char*);
 };
 extern Libc libc;
 

@@ -5,6 +5,7 @@
 
 #include "runtime/format/module.h"
 #include "runtime/format/record.h"
+#include "runtime/inject/files.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/thread.h"
 
@@ -145,9 +146,14 @@ bool rebase(const ModuleHeader& header, const Segment& where, std::uint32_t dist
   return true;
 }
 
-void setPath(const dl_phdr_info& info, ProcessModule& module) {
+void setPath(const dl_phdr_info& info, const ModuleHeader* header, ProcessModule& module) {
   auto* to = reinterpret_cast<char*>(module.path);
   constexpr std::size_t kSize = sizeof module.path;
+  // The dynamic linker knows a library by the name of its original, but a copy from the cache is there.
+  if (!process.environment.cache.empty()) {
+    mappedFile(reinterpret_cast<std::uint64_t>(header), to, kSize);
+    if (to[0] != 0) return;
+  }
   const char* name = info.dlpi_name == nullptr ? "" : info.dlpi_name;
   if (*name == 0) {  // the program itself
     const long size = systemCall(__NR_readlink, asLong("/proc/self/exe"), asLong(to), kSize - 1);
@@ -211,7 +217,7 @@ void consider(const dl_phdr_info& info) {
   static constinit ProcessModule module;  // large; guarded by the lock
   memset(&module, 0, sizeof module);
   fillBounds(info, module);
-  setPath(info, module);
+  setPath(info, header, module);
   memcpy(module.mapId, header->mapId, sizeof module.mapId);
   module.codeBase = header->codeBase;
   module.codeSpan = header->codeSpan;

@@ -13,7 +13,9 @@ struct Environment {
   std::uint64_t bufferSize = 0;
   Path snapFolder;
   Path collector;              // the `traceback` program
-  Path program;                // as the user named it
+  Path program;                // the original, if the program is a copy in the cache
+  Path cache;                  // ROOT/FLAVOUR (runtime/format/cache.h); empty: children are not followed
+  std::uint64_t bridge = 0;    // where the audit library's format::Bridge is
   Path runtimeFolder;          // XDG_RUNTIME_DIR
   Path home, stateHome;        // handed on to the collector
 };

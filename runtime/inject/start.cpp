@@ -1,12 +1,14 @@
 // Where the library begins and ends.
 #include <errno.h>
 
+#include "runtime/format/cache.h"
 #include "runtime/inject/actions.h"
 #include "runtime/inject/collector.h"
 #include "runtime/inject/environment.h"
 #include "runtime/inject/files.h"
 #include "runtime/inject/libc.h"
 #include "runtime/inject/modules.h"
+#include "runtime/inject/names.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/rings.h"
 
@@ -24,6 +26,20 @@ void processEnds(void*) { removeProcessFolder(); }
 
 void forked() { childStarted(); }
 
+// From the audit library: objects that dlopen() has mapped.
+void objectsLoaded() {
+  const int error = errno;
+  bindNewModules();
+  if (process.recording && !signalsWatched()) watchSignals();
+  errno = error;
+}
+
+void listenToAudit() {
+  auto* const bridge = reinterpret_cast<format::Bridge*>(process.environment.bridge);
+  if (bridge != nullptr && bridge->magic == format::kBridgeMagic)
+    __atomic_store_n(&bridge->objectsLoaded, &objectsLoaded, __ATOMIC_RELEASE);
+}
+
 // Runs before the constructors of every other object, libc's included (DF_1_INITFIRST), hence before any
 // thread but the first. What it registers for the end is therefore called last.
 [[gnu::constructor]] void start(int, char**, char** environment) {
@@ -40,8 +56,10 @@ void forked() { childStarted(); }
     rememberStandardError();
     __cxa_atexit(processEnds, nullptr, nullptr);
     __cxa_at_quick_exit(processEnds, nullptr);
+    learnNames();
     bindNewModules();
     if (process.recording) watchSignals();
+    listenToAudit();
   } else {
     process.environment.off = true;
   }

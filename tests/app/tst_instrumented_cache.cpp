@@ -1,6 +1,6 @@
 #include <sys/stat.h>
 
-#include <QDir>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTest>
 #include <atomic>
@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "app/traceback/instrumented_cache.h"
+#include "runtime/format/cache.h"
 #include "tests/app/command_line.h"
 
 using namespace traceback;
 using namespace traceback::test;
 using app::InstrumentedCache;
+using Use = InstrumentedCache::Use;
 namespace fs = std::filesystem;
 
 class InstrumentedCacheTest : public QObject {
@@ -36,10 +38,26 @@ class InstrumentedCacheTest : public QObject {
       return {};
     };
   }
+  static InstrumentedCache::Make refuser(const fs::path& culprit) {
+    return [culprit](const fs::path&, const fs::path& output) -> model::Result<void> {
+      std::ofstream(output) << "half";
+      return model::fail("no good", culprit.string());
+    };
+  }
+  InstrumentedCache cache(std::uint64_t flavour = 1,
+                          std::uint64_t limit = InstrumentedCache::kDefaultLimit) const {
+    return InstrumentedCache(path("cache"), flavour, limit);
+  }
+  fs::path copyOf(const InstrumentedCache& from, const fs::path& file, Use use = Use::Load) {
+    const auto known = from.get(file, use, maker());
+    return known ? known->copy : fs::path();
+  }
   static QByteArray content(const fs::path& file) { return readFile(QString::fromStdString(file.string())); }
-  QStringList entries() const {
-    return QDir(m_folder->filePath("cache"))
-        .entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot);
+  QStringList files(const char* what) const {
+    return listing(m_folder->filePath("cache")).filter(QRegularExpression(QString("^[^/]+/%1/.").arg(what)));
+  }
+  static void age(const fs::path& file, int hours) {
+    fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(hours));
   }
 
  private slots:
@@ -50,109 +68,147 @@ class InstrumentedCacheTest : public QObject {
   }
 
   void theSameContentIsMadeOnce() {
-    InstrumentedCache cache(path("cache"), 1);
-    const auto first = cache.get(program("prog", "abc"), maker());
-    const auto again = cache.get(program("prog", "abc"), maker());
-    QVERIFY(first && again);
-    QCOMPARE(*first, *again);
-    QCOMPARE(content(*first), "made from abc");
+    const fs::path file = program("prog", "abc");
+    const fs::path first = copyOf(cache(), file);
+    QCOMPARE(content(first), "made from abc");
+    QCOMPARE(copyOf(cache(), file), first);
+    QVERIFY(writeFile(m_folder->filePath("prog"), "abc", true));  // written again: another time
+    QCOMPARE(copyOf(cache(), file), first);
     QCOMPARE(m_made.load(), 1);
   }
 
-  void aCopyKeepsTheProgramsName() {
-    InstrumentedCache cache(path("cache"), 1);
-    const auto one = cache.get(program("one", "abc"), maker());
-    const auto two = cache.get(program("two", "abc"), maker());
-    QVERIFY(one && two);
-    QCOMPARE(one->filename().string(), std::string("one"));
-    QCOMPARE(two->filename().string(), std::string("two"));
-    QCOMPARE(content(*two), "made from abc");
-    QCOMPARE(content(*one), "made from abc");
+  void whatFollowsTheKeyIsTheOriginalsPath() {
+    const fs::path file = program("prog", "abc");
+    const fs::path copy = copyOf(cache(), file, Use::Execute);
+    const fs::path folder = cache().folder();
+    QVERIFY(copy.string().starts_with(folder.string()));
+    QCOMPARE(std::string(format::originalOf(copy.c_str(), folder.c_str())), file.string());
+    QCOMPARE(format::originalOf(file.c_str(), folder.c_str()), nullptr);
+    QCOMPARE(format::originalOf((folder / "index/x").c_str(), folder.c_str()), nullptr);
   }
 
-  void otherContentAndOtherSaltAreOtherEntries() {
-    const auto first = InstrumentedCache(path("cache"), 1).get(program("prog", "abc"), maker());
-    const auto salted = InstrumentedCache(path("cache"), 2).get(program("prog", "abc"), maker());
-    const auto changed = InstrumentedCache(path("cache"), 1).get(program("prog", "abd"), maker());
-    QVERIFY(first && salted && changed);
-    QVERIFY(*first != *salted);
-    QVERIFY(*first != *changed);
+  void programsHaveACopyForEachPlace() {
+    const fs::path one = program("one", "abc"), two = path("two");
+    fs::create_hard_link(one, two);
+    QVERIFY(copyOf(cache(), one, Use::Execute) != copyOf(cache(), two, Use::Execute));
+    QCOMPARE(copyOf(cache(), one, Use::Load), copyOf(cache(), two, Use::Load));
+  }
+
+  void aLinkLeadsToTheSameCopy() {
+    const fs::path file = program("prog", "abc");
+    fs::create_symlink(file, path("link"));
+    QCOMPARE(copyOf(cache(), path("link")), copyOf(cache(), file));
+    QCOMPARE(m_made.load(), 1);
+  }
+
+  void otherContentAndAnotherFlavourHaveCopiesOfTheirOwn() {
+    const fs::path file = program("prog", "abc");
+    const fs::path first = copyOf(cache(1), file), flavoured = copyOf(cache(2), file);
+    program("prog", "abd");
+    const fs::path changed = copyOf(cache(1), file);
+    QVERIFY(first != flavoured);
+    QVERIFY(first != changed);
     QCOMPARE(m_made.load(), 3);
-    QCOMPARE(content(*changed), "made from abd");
+    QCOMPARE(content(changed), "made from abd");
   }
 
-  void aFailureIsPassedOnAndLeavesNothing() {
-    InstrumentedCache cache(path("cache"), 1);
-    const auto failed = cache.get(program("prog", "abc"),
-                                  [](const fs::path& input, const fs::path& output) -> model::Result<void> {
-                                    std::ofstream(output) << "half";
-                                    return model::fail("no good", input.string());
-                                  });
+  void whatIsAtFaultForGoodIsNotTriedAgain() {
+    const fs::path file = program("prog", "abc");
+    const auto failed = cache().get(file, Use::Load, refuser(file));
     QVERIFY(!failed);
     QCOMPARE(failed.error().message, std::string("no good"));
-    QCOMPARE(entries(), QStringList());
+    QCOMPARE(files("objects"), QStringList());
+    QCOMPARE(files("making"), QStringList());
+    const auto known = cache().lookUp(file, Use::Load);
+    QVERIFY(known && known->copy.empty());
+    QCOMPARE(known->reason, file.string() + ": no good");
+    QCOMPARE(copyOf(cache(), file), fs::path());
+    QCOMPARE(m_made.load(), 0);
+    QCOMPARE(cache().leftAlone().size(), std::size_t{1});
   }
 
-  void aMissingProgramIsAnError() {
-    const auto failed = InstrumentedCache(path("cache"), 1).get(path("nowhere"), maker());
+  void whatMayPassIsTriedAgainInTime() {
+    const fs::path file = program("prog", "abc");
+    QVERIFY(!cache().get(file, Use::Load, refuser("/another/file")));
+    QCOMPARE(copyOf(cache(), file), fs::path());
+    age(m_folder->filePath("cache/" + files("index").first()).toStdString(), 1);
+    QCOMPARE(content(copyOf(cache(), file)), "made from abc");
+  }
+
+  void aMissingFileIsAnError() {
+    const auto failed = cache().get(path("nowhere"), Use::Load, maker());
     QVERIFY(!failed);
     QVERIFY(failed.error().text().contains("nowhere"));
   }
 
-  void manyAtOnceAllGetAWholeFile() {
+  void manyAtOnceGetOneWholeFile() {
     const fs::path file = program("prog", QByteArray(1 << 20, 'x'));
     std::vector<std::thread> threads;
     std::atomic<int> whole = 0;
     for (int i = 0; i < 8; ++i) {
       threads.emplace_back([&] {
-        const auto copy = InstrumentedCache(path("cache"), 1).get(file, maker());
-        if (copy && content(*copy).size() == 10 + (1 << 20)) ++whole;
+        const auto known = cache().get(file, Use::Load, maker());
+        if (known && content(known->copy).size() == 10 + (1 << 20)) ++whole;
       });
     }
     for (auto& thread : threads) thread.join();
     QCOMPARE(whole.load(), 8);
-    QCOMPARE(entries().size(), 1);
+    QCOMPARE(m_made.load(), 1);
   }
 
   void theLeastRecentlyUsedGoesFirst() {
-    InstrumentedCache cache(path("cache"), 1, 2500);
+    const InstrumentedCache small = cache(1, 2500);
     const auto get = [&](const char* name, char fill) {
-      return cache.get(program(name, QByteArray(990, fill)), maker()).value();
-    };
-    const auto age = [](const fs::path& file, int hours) {
-      fs::last_write_time(file.parent_path(), fs::file_time_type::clock::now() - std::chrono::hours(hours));
+      return copyOf(small, program(name, QByteArray(990, fill)));
     };
     const fs::path a = get("a", 'a'), b = get("b", 'b');
-    age(a, 2);
-    age(b, 1);
-    QCOMPARE(get("a", 'a'), a);  // used again: b is the older one now
+    age(a, 3);
+    age(b, 2);
+    QCOMPARE(copyOf(small, path("a")), a);  // used again: b is the older one now
     get("c", 'c');
     QVERIFY(fs::exists(a));
     QVERIFY(!fs::exists(b));
+    QCOMPARE(copyOf(small, path("b")), b);  // and is made again
+    QVERIFY(fs::exists(b));
+  }
+
+  void whatIsInUseStaysBeyondTheLimit() {
+    const InstrumentedCache small = cache(1, 100);
+    const fs::path a = copyOf(small, program("a", QByteArray(990, 'a')));
+    const fs::path b = copyOf(small, program("b", QByteArray(990, 'b')));
+    QVERIFY(fs::exists(a) && fs::exists(b));
+  }
+
+  void theLimitHoldsForAllFlavours() {
+    const fs::path a = copyOf(cache(1, 1500), program("a", QByteArray(990, 'a')));
+    age(a, 1);
+    const fs::path b = copyOf(cache(2, 1500), program("b", QByteArray(990, 'b')));
+    QVERIFY(!fs::exists(a));
+    QVERIFY(fs::exists(b));
   }
 
   void whatAnInterruptedOneLeftIsRemovedInTime() {
-    InstrumentedCache cache(path("cache"), 1);
-    QVERIFY(cache.get(program("prog", "abc"), maker()));
-    fs::create_directory(path("cache/.making-old"));
-    fs::create_directory(path("cache/.making-new"));
-    fs::last_write_time(path("cache/.making-old"), fs::file_time_type::clock::now() - std::chrono::hours(48));
-    QVERIFY(cache.get(program("prog", "abd"), maker()));
-    QVERIFY(!fs::exists(path("cache/.making-old")));
-    QVERIFY(fs::exists(path("cache/.making-new")));
+    QVERIFY(!copyOf(cache(), program("prog", "abc")).empty());
+    const fs::path making = cache().folder() / "making";
+    std::ofstream(making / "old") << "x";
+    std::ofstream(making / "new") << "x";
+    age(making / "old", 48);
+    QVERIFY(!copyOf(cache(), program("prog", "abd")).empty());
+    QVERIFY(!fs::exists(making / "old"));
+    QVERIFY(fs::exists(making / "new"));
   }
 
   void aFolderThatOthersCanWriteToIsRefused() {
     fs::create_directory(path("cache"));
     QCOMPARE(chmod(path("cache").c_str(), 0777), 0);
-    const auto refused = InstrumentedCache(path("cache"), 1).get(program("prog", "abc"), maker());
+    const auto refused = cache().get(program("prog", "abc"), Use::Load, maker());
     QVERIFY(!refused);
     QVERIFY(refused.error().text().contains("somebody else"));
     QCOMPARE(m_made.load(), 0);
   }
 
   void aNewFolderIsPrivate() {
-    QVERIFY(InstrumentedCache(path("cache"), 1).get(program("prog", "abc"), maker()));
+    QVERIFY(!copyOf(cache(), program("prog", "abc")).empty());
     struct stat status{};
     QCOMPARE(stat(path("cache").c_str(), &status), 0);
     QCOMPARE(status.st_mode & 0777, 0700U);

@@ -1,4 +1,6 @@
 // traceback info: what a file is and holds, a program's or a snap.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstring>
 #include <map>
@@ -8,6 +10,7 @@
 #include "app/traceback/output.h"
 #include "app/traceback/trace_file.h"
 #include "instrument/instrument.h"
+#include "instrument/origin.h"
 #include "loader/elf/elf_image.h"
 #include "loader/map/map_view.h"
 #include "loader/mapped_file.h"
@@ -15,6 +18,7 @@
 #include "model/utf8.h"
 #include "runtime/format/map.h"
 #include "runtime/format/snap.h"
+#include "runtime/format/starter.h"
 
 namespace traceback::app {
 
@@ -31,6 +35,35 @@ void rowIfAny(std::string_view name, std::string_view value) {
 bool isSnap(loader::Bytes bytes) {
   const auto magic = loader::readAt<std::uint64_t>(bytes, 0);
   return magic && *magic == format::kSnapMagic;
+}
+
+// What a program that is started by itself does about the runtime.
+std::string runtimeText(const loader::ElfImage& image) {
+  const Elf64_Shdr* section = image.section(format::kStarterSection);
+  if (section == nullptr) return "none of its own: it records in processes that are traced already";
+  const auto header = loader::readAt<format::StarterHeader>(image.contents(*section), 0);
+  if (!header || header->magic != format::kStarterMagic) return "unknown: the record is damaged";
+  const auto* text = reinterpret_cast<const char*>(header->runtime);
+  const std::string path(text, strnlen(text, sizeof header->runtime));
+  return path + (access(path.c_str(), R_OK) == 0 ? "" : "  (is not there: runs untraced)");
+}
+
+void originRows(const loader::ElfImage& image) {
+  row("runtime", runtimeText(image));
+  if (!instrument::hasOrigin(image)) {
+    row("original", "not recorded: cannot be had back from it");
+    return;
+  }
+  const auto origin = instrument::readOrigin(image);
+  if (!origin) {
+    row("original", origin.error().message);
+    return;
+  }
+  row("written by", std::format("TraceBack {}, instrumentor {}", origin->product, origin->instrumentor));
+  rowIfAny("options", origin->options);
+  const auto original = instrument::originalBytes(image);
+  row("original", std::format("{}, hash {}{}", humanSize(origin->size), origin->hash,
+                              original ? "" : "  (changed since: cannot be had back from it)"));
 }
 
 int infoOnElf(loader::Bytes bytes, const std::string& path) {
@@ -53,6 +86,7 @@ int infoOnElf(loader::Bytes bytes, const std::string& path) {
       (header.flags & format::kMapIsNull) != 0 ? "yes, in null mode: it records nothing" : "yes");
   row("from", map->originalName());
   row("map id", loader::mapIdText(map->id()));
+  originRows(*image);
   std::uint64_t copied = 0, originalBytes = 0, copyBytes = 0;
   std::map<std::string, std::uint64_t> skipped;
   for (std::uint32_t i = 0; i < map->functionCount(); ++i) {

@@ -3,9 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <print>
+#include <set>
 
 #include "app/traceback/command.h"
+#include "app/traceback/installation.h"
 #include "app/traceback/output.h"
+#include "instrument/starter.h"
 #include "model/utf8.h"
 
 namespace traceback::app {
@@ -14,50 +17,162 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr char kNoRuntime[] = "none";
+
 struct InstrumentCall {
   std::vector<std::string> files;
   std::string output;
   std::string outputFolder;
+  bool inPlace = false;
+  bool restore = false;
+  std::string runtime;
   std::string report;
   instrument::Options options;
+
+  bool json() const { return report == "json"; }
 };
 
-std::string reportAsJson(const instrument::Report& report) {
+std::string reportAsJson(const instrument::Report& report, const std::string& runtime) {
   std::string skipped;
   for (const auto& [reason, count] : report.skipped) {
     skipped += std::format("{}{}:{}", skipped.empty() ? "" : ",", model::jsonString(reason), count);
   }
   return std::format(
-      R"({{"file":{},"output":{},"functions":{},"instrumented":{},"text_bytes":{},"new_text_bytes":{},"skipped":{{{}}}}})",
+      R"({{"file":{},"output":{},"functions":{},"instrumented":{},"text_bytes":{},"new_text_bytes":{},"runtime":{},"skipped":{{{}}}}})",
       model::jsonString(report.file), model::jsonString(report.output), report.functions, report.instrumented,
-      report.textBytes, report.newTextBytes, skipped);
+      report.textBytes, report.newTextBytes, report.startsAlone ? model::jsonString(runtime) : "null",
+      skipped);
 }
 
-void printReport(const instrument::Report& report) {
+void printReport(const instrument::Report& report, const InstrumentCall& call) {
   std::println("{}: {} of {} functions instrumented, written to {} ({} of code became {})",
                model::printable(report.file), report.instrumented, report.functions,
                model::printable(report.output), humanSize(report.textBytes), humanSize(report.newTextBytes));
   for (const auto& [reason, count] : report.skipped) std::println("  left alone: {:6}  {}", count, reason);
+  const std::string why = call.options.runtime.empty() && call.runtime != kNoRuntime
+                              ? "libtraceback.so is not beside this program"
+                              : report.whyNotAlone;
+  if (!why.empty()) std::println("  records in processes that are traced already, for {}", why);
 }
 
-// Writing over the only copy of a program, or over its own input, is never meant.
+std::unexpected<model::Error> refuse(const char* why, const fs::path& file) {
+  return model::fail(why, file.string());
+}
+
+// What takes its input's place: the file itself, not a link to it.
+model::Result<fs::path> itself(const fs::path& input) {
+  std::error_code error;
+  fs::path file = fs::canonical(input, error);
+  if (error) return model::fail(error.message(), input.string());
+  if (fs::hard_link_count(file, error) > 1 && !error)
+    return refuse("has other names (hard links), which would keep the old contents: use -o", input);
+  return file;
+}
+
+// Writing over its own input is meant only where that is said.
 model::Result<fs::path> outputFor(const InstrumentCall& call, const fs::path& input) {
+  if (call.output.empty() && call.outputFolder.empty()) return itself(input);
   fs::path output =
       call.outputFolder.empty() ? fs::path(call.output) : fs::path(call.outputFolder) / input.filename();
   std::error_code ignored;
   if (fs::equivalent(input, output, ignored)) {
-    return model::fail("would be overwritten by its instrumented form: name another output", input.string());
+    return refuse(
+        call.restore
+            ? "would be overwritten: leave the output out to restore it in place"
+            : "would be overwritten by its instrumented form: name another output, or use --in-place",
+        input);
   }
   return output;
 }
 
-int runInstrument(const InstrumentCall& call) {
-  if (call.output.empty() == call.outputFolder.empty()) {
+model::Result<void> treatFile(const InstrumentCall& call, const fs::path& input, const fs::path& output,
+                              const std::string& title) {
+  if (call.restore) {
+    auto restored = instrument::restoreFile(call.inPlace ? output : input, output);
+    if (!restored) return restored;
+    if (call.json())
+      std::println(R"({{"file":{},"output":{},"restored":true}})", model::jsonString(input.string()),
+                   model::jsonString(output.string()));
+    else
+      std::println("{}: the original, written to {}", model::printable(input.string()),
+                   model::printable(output.string()));
+    return {};
+  }
+  ProgressLine progress(title);
+  auto report = instrument::instrumentFile(call.inPlace ? output : input, output, call.options,
+                                           [&](double part) { progress.show(part); });
+  if (!report) return std::unexpected(report.error());
+  report->file = input.string();
+  if (call.json())
+    std::println("{}", reportAsJson(*report, call.options.runtime));
+  else
+    printReport(*report, call);
+  return {};
+}
+
+// One after the other; what is wrong with one does not keep the others from being done.
+int treatFiles(const InstrumentCall& call) {
+  int status = kDone;
+  std::set<fs::path> written;
+  for (std::size_t i = 0; i < call.files.size(); ++i) {
+    const fs::path input = call.files[i];
+    const auto output = outputFor(call, input);
+    const std::string title = call.files.size() == 1
+                                  ? input.string()
+                                  : std::format("{} of {}: {}", i + 1, call.files.size(), input.string());
+    model::Result<void> done;
+    if (!output)
+      done = std::unexpected(output.error());
+    else if (!written.insert(*output).second)
+      done =
+          refuse("another of the files has this name, and would be overwritten: use another folder", input);
+    else
+      done = treatFile(call, input, *output, title);
+    if (done) continue;
+    status = complain(done.error());
+    if (call.json())
+      std::println(R"({{"file":{},"error":{}}})", model::jsonString(input.string()),
+                   model::jsonString(done.error().message));
+  }
+  return status;
+}
+
+// Where programs are to find the runtime: as the user says, else where it is now, if it is anywhere.
+model::Result<std::string> runtimeFor(const std::string& wanted) {
+  if (wanted == kNoRuntime) return std::string();
+  fs::path path = wanted;
+  if (wanted.empty()) {
+    const auto installation = findInstallation();
+    if (!installation) return std::unexpected(installation.error());
+    path = installation->runtime;
+    if (path.empty()) return std::string();
+  }
+  if (!instrument::canBeRuntime(path.string()))
+    return refuse(
+        "cannot be looked for by programs: a runtime's path is absolute, shorter than 1000 bytes and without "
+        "blank or colon; name another by --runtime",
+        path);
+  return path.string();
+}
+
+int runInstrument(InstrumentCall& call) {
+  const int outputs = !call.output.empty() + !call.outputFolder.empty() + call.inPlace;
+  if (outputs > 1) return complainAboutCall("instrument: -o, --output-dir and --in-place exclude each other");
+  if (outputs == 0 && !call.restore) {
     return complainAboutCall(
-        "instrument: say where to write: -o OUT for one file, --output-dir DIR for any number");
+        "instrument: say where to write: -o OUT for one file, --output-dir DIR for any number, or "
+        "--in-place");
   }
   if (!call.output.empty() && call.files.size() > 1) {
     return complainAboutCall("instrument: -o OUT takes one file; use --output-dir DIR for several");
+  }
+  call.inPlace = call.output.empty() && call.outputFolder.empty();
+  if (!call.restore) {
+    const auto runtime = runtimeFor(call.runtime);
+    if (!runtime) return complain(runtime.error());
+    call.options.runtime = *runtime;
+    call.options.keepOrigin = true;
+    call.options.product = TRACEBACK_VERSION;
   }
   if (!call.outputFolder.empty()) {
     std::error_code error;
@@ -67,25 +182,7 @@ int runInstrument(const InstrumentCall& call) {
                        .file = call.outputFolder,
                        .offset = {}});
   }
-  int status = kDone;
-  for (const fs::path input : call.files) {
-    const auto output = outputFor(call, input);
-    if (!output) {
-      status = complain(output.error());
-      continue;
-    }
-    ProgressLine progress(input.string());
-    const auto report =
-        instrument::instrumentFile(input, *output, call.options, [&](double part) { progress.show(part); });
-    if (!report) {
-      status = complain(report.error());
-    } else if (call.report == "json") {
-      std::println("{}", reportAsJson(*report));
-    } else {
-      printReport(*report);
-    }
-  }
-  return status;
+  return treatFiles(call);
 }
 
 }  // namespace
@@ -102,6 +199,15 @@ void addInstrument(CLI::App& app, Action& chosen) {
       ->add_option("--output-dir", call->outputFolder,
                    "Folder to write into, under the same names; made if missing")
       ->type_name("DIR");
+  command->add_flag("--in-place", call->inPlace, "Put each file's instrumented form in its place");
+  command->add_flag("--restore", call->restore,
+                    "Write the originals of instrumented files instead, byte for byte; in place unless\n"
+                    "-o or --output-dir says otherwise");
+  command
+      ->add_option("--runtime", call->runtime,
+                   "Where a program finds libtraceback.so when it is started by itself (default: where it\n"
+                   "is installed now); none: it then runs untraced")
+      ->type_name("PATH");
   command->add_option("--report", call->report, "json: one object a file on standard output")
       ->check(CLI::IsMember({"text", "json"}));
   command->add_flag("--null", call->options.nullMode,
@@ -120,7 +226,12 @@ void addInstrument(CLI::App& app, Action& chosen) {
   command->add_flag("--poison", call->options.poison, "Fill original code that has copies with breakpoints")
       ->group("");  // for tests
   command->footer(
-      "The input is never changed. What cannot be rewritten safely is left alone and counted, by reason.");
+      "An instrumented program records however it is started, if the runtime is where it looks for it, and\n"
+      "runs untraced if not; a library records in programs that do. TRACEBACK_RUNTIME in the environment "
+      "names\n"
+      "another runtime, TRACEBACK=off turns recording off. What cannot be rewritten safely is left alone "
+      "and\n"
+      "counted, by reason.");
   command->callback([call, &chosen] { chosen = [call] { return runInstrument(*call); }; });
 }
 

@@ -1,20 +1,22 @@
 // traceback run: instruments a program on demand and becomes it.
 #include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <print>
 
 #include "app/traceback/command.h"
 #include "app/traceback/installation.h"
-#include "app/traceback/instrumented_cache.h"
+#include "app/traceback/on_demand.h"
 #include "app/traceback/output.h"
 #include "app/traceback/program_search.h"
-#include "instrument/instrument.h"
 #include "model/utf8.h"
 #include "runtime/collect/recover.h"
+#include "runtime/format/cache.h"
+#include "runtime/inject/audit/pattern.h"
 
 namespace traceback::app {
 
@@ -24,10 +26,13 @@ namespace {
 
 constexpr char kSnapDir[] = "--snap-dir";
 constexpr char kBufferSize[] = "--buffer-size";
+constexpr char kOnly[] = "--only";
+constexpr char kExclude[] = "--exclude";
 
 struct RunCall {
   std::string snapFolder;
   std::string bufferSize;
+  std::vector<std::string> only, exclude;
   bool nullMode = false;
 };
 
@@ -46,36 +51,51 @@ model::Error becomeProgram(const fs::path& file, const std::vector<std::string>&
 constexpr std::uint64_t kLeastBuffer = std::uint64_t{16} << 10;
 constexpr std::uint64_t kGreatestBuffer = std::uint64_t{1} << 30;
 
-// "65536", "64K", "1M"
-std::optional<std::uint64_t> parseSize(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) return std::nullopt;
-  const std::string_view suffix(end, text.data() + text.size());
-  if (suffix.empty()) return value;
-  const auto unit = std::string_view("KMG").find(suffix.front() & ~0x20);
-  if (suffix.size() != 1 || unit == std::string_view::npos) return std::nullopt;
-  const unsigned shift = 10 * (static_cast<unsigned>(unit) + 1);
-  if (value > (UINT64_MAX >> shift)) return std::nullopt;
-  return value << shift;
+// Puts what is ours before what the user has in such a list.
+void addToList(const char* variable, std::string list) {
+  if (const char* others = std::getenv(variable); others != nullptr && *others != '\0')
+    list += std::string(":") + others;
+  setenv(variable, list.c_str(), 1);
 }
 
-// What the runtime needs to know. It takes these out of the program's sight again.
-model::Result<void> setEnvironment(const RunCall& call, const Installation& installation,
-                                   const fs::path& program) {
-  const std::string& runtime = installation.runtime.native();
-  if (runtime.find_first_of(" :") != std::string::npos) {
+model::Result<void> addLibrary(const char* variable, const fs::path& library) {
+  const std::string& list = library.native();
+  if (list.find_first_of(" :") != std::string::npos) {
     return model::fail(
-        "the dynamic linker splits such a path: install TraceBack where no space or colon is in it", runtime);
+        "the dynamic linker splits such a path: install TraceBack where no space or colon is in it", list);
   }
-  std::string preload = runtime;
-  if (const char* others = std::getenv("LD_PRELOAD"); others != nullptr && *others != '\0') {
-    preload += std::string(":") + others;
-  }
+  addToList(variable, list);
+  return {};
+}
+
+std::string joined(const std::vector<std::string>& patterns) {
+  std::string text;
+  for (const std::string& pattern : patterns) text += (text.empty() ? "" : "\n") + pattern;
+  return text;
+}
+
+void setOrUnset(const char* variable, const std::string& value) {
+  if (value.empty())
+    unsetenv(variable);
+  else
+    setenv(variable, value.c_str(), 1);
+}
+
+// What the processes of the run need to know. The runtime takes these out of the program's sight again.
+model::Result<void> setEnvironment(const RunCall& call, const Installation& installation,
+                                   const InstrumentedCache& cache, const instrument::Options& options) {
+  const auto instrumentation = instrument::textOf(options);
+  if (!instrumentation) return std::unexpected(instrumentation.error());
+  if (auto added = addLibrary("LD_PRELOAD", installation.runtime); !added) return added;
+  if (auto added = addLibrary("LD_AUDIT", installation.audit); !added) return added;
+  addToList("GLIBC_TUNABLES", format::kTunable);
   collect::removeEnded(collect::defaultRingFolder());
-  setenv("LD_PRELOAD", preload.c_str(), 1);
   setenv("TRACEBACK_COLLECTOR", installation.program.c_str(), 1);
-  setenv("TRACEBACK_PROGRAM", program.c_str(), 1);
+  setenv("TRACEBACK_CACHE", cache.folder().c_str(), 1);
+  setenv("TRACEBACK_AUDIT", "0000000000000000", 1);
+  setOrUnset("TRACEBACK_INSTRUMENT", *instrumentation);
+  setOrUnset("TRACEBACK_ONLY", joined(call.only));
+  setOrUnset("TRACEBACK_EXCLUDE", joined(call.exclude));
   if (!call.snapFolder.empty()) {
     std::error_code error;
     const fs::path folder = fs::absolute(call.snapFolder, error);
@@ -92,22 +112,17 @@ model::Result<void> setEnvironment(const RunCall& call, const Installation& inst
   return {};
 }
 
-model::Result<fs::path> instrumentedCopy(const fs::path& program, const Installation& installation,
-                                         bool nullMode) {
-  const auto folder = cacheFolder();
-  if (!folder) return model::fail("no folder for the instrumented copy: set HOME or XDG_CACHE_HOME");
-  const auto identity = hashOfFile(installation.program);
-  if (!identity) return std::unexpected(identity.error());
-  InstrumentedCache cache(*folder / "instrumented", nullMode ? ~*identity : *identity);
-  return cache.get(program, [nullMode](const fs::path& input, const fs::path& output) -> model::Result<void> {
-    ProgressLine progress("traceback: instrumenting " + input.string());
-    instrument::Options options;
-    options.nullMode = nullMode;
-    auto report =
-        instrument::instrumentFile(input, output, options, [&](double part) { progress.show(part); });
-    if (!report) return std::unexpected(report.error());
-    return {};
-  });
+bool isChosen(const RunCall& call, const fs::path& program) {
+  using inject::audit::matchesAny;
+  return (call.only.empty() || matchesAny(joined(call.only).c_str(), program.c_str())) &&
+         !matchesAny(joined(call.exclude).c_str(), program.c_str());
+}
+
+model::Result<instrument::Options> instrumentOptions(const RunCall& call) {
+  const char* text = std::getenv("TRACEBACK_INSTRUMENT");
+  auto options = instrument::parseOptions(text == nullptr ? "" : text);
+  if (options) options->nullMode = options->nullMode || call.nullMode;
+  return options;
 }
 
 int runProgram(const RunCall& call, const std::vector<std::string>& words) {
@@ -126,30 +141,43 @@ int runProgram(const RunCall& call, const std::vector<std::string>& words) {
   if (setting != nullptr && std::string_view(setting) == "off")
     return complain(becomeProgram(*program, words));
 
+  const auto sayUntraced = [](const std::string& reason) {
+    std::println(stderr, "traceback: runs untraced: {}", model::printable(reason));
+  };
   const auto runAsItIs = [&](const model::Error& reason) {
-    std::println(stderr, "traceback: runs untraced: {}", model::printable(reason.text()));
+    sayUntraced(reason.text());
     return complain(becomeProgram(*program, words));
   };
   const auto installation = findInstallation();
   if (!installation) return runAsItIs(installation.error());
-  if (installation->runtime.empty()) {
-    return runAsItIs({.message = "libtraceback.so is not beside it: install it again",
-                      .file = installation->program.string(),
-                      .offset = {}});
+  if (installation->runtime.empty() || installation->audit.empty()) {
+    return runAsItIs(
+        {.message = std::format("{} is not beside it: install it again",
+                                installation->runtime.empty() ? "libtraceback.so" : "libtraceback-audit.so"),
+         .file = installation->program.string(),
+         .offset = {}});
   }
   if (const auto reason = reasonToRunAsIs(*program))
     return runAsItIs({.message = *reason, .file = program->string(), .offset = {}});
 
-  // Another run may remove the copy as too old just now: once more, then.
-  for (int attempt = 0;; ++attempt) {
-    const auto copy = instrumentedCopy(*program, *installation, call.nullMode);
-    if (!copy) return runAsItIs(copy.error());
-    if (attempt == 0) {
-      if (auto set = setEnvironment(call, *installation, *program); !set) return complain(set.error());
+  const auto options = instrumentOptions(call);
+  if (!options) return complain(options.error());
+  const auto cache = cacheFor(installation->program, *options);
+  if (!cache) return runAsItIs(cache.error());
+  if (auto prepared = cache->prepareFolders(); !prepared) return runAsItIs(prepared.error());
+  // Each process has its files instrumented when it loads them; only here is there somebody to tell.
+  std::error_code error;
+  const fs::path file = fs::canonical(*program, error);
+  if (!error && isElf(file) && isChosen(call, file)) {
+    const auto known = prepare(*cache, file, InstrumentedCache::Use::Execute, *options);
+    if (!known) {
+      sayUntraced(known.error().text());
+    } else if (known->copy.empty()) {
+      sayUntraced(known->reason);
     }
-    const model::Error failure = becomeProgram(*copy, words);
-    if (errno != ENOENT || attempt > 0) return complain(failure);
   }
+  if (auto set = setEnvironment(call, *installation, *cache, *options); !set) return complain(set.error());
+  return complain(becomeProgram(*program, words));
 }
 
 }  // namespace
@@ -157,7 +185,10 @@ int runProgram(const RunCall& call, const std::vector<std::string>& words) {
 std::vector<std::string> takeProgramWords(std::vector<std::string>& arguments) {
   std::size_t i = 1;
   for (; i < arguments.size() && arguments[i].starts_with('-') && arguments[i] != "--"; ++i) {
-    if (arguments[i] == kSnapDir || arguments[i] == kBufferSize) ++i;  // and its value
+    // and its value
+    if (std::ranges::contains(std::initializer_list<std::string_view>{kSnapDir, kBufferSize, kOnly, kExclude},
+                              arguments[i]))
+      ++i;
   }
   std::vector<std::string> words;
   if (i >= arguments.size()) return words;
@@ -175,12 +206,24 @@ void addRun(CLI::App& app, Action& chosen, const std::vector<std::string>& words
       ->type_name("DIR");
   command->add_option(kBufferSize, call->bufferSize, "Bytes of trace kept for each thread: 65536, 64K, 1M")
       ->type_name("N");
+  command
+      ->add_option(kOnly, call->only,
+                   "Instrument only files whose path or name fits this pattern; may be repeated")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false);
+  command->add_option(kExclude, call->exclude, "Leave such files alone; may be repeated")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false);
   command->add_flag("--null", call->nullMode, "Run a copy of the code without probes: records nothing");
   command->usage("Usage: traceback run [OPTIONS] -- PROG [ARGUMENT...]");
   command->footer(
-      "The instrumented copy is kept in $XDG_CACHE_HOME/traceback/instrumented. A program that cannot be\n"
-      "instrumented runs as it is, and standard error says so. TRACEBACK=off in the environment: no "
-      "recording.");
+      "The program, the libraries that it loads and the programs that it starts are instrumented when they "
+      "are\n"
+      "first met; the copies are kept in $XDG_CACHE_HOME/traceback/instrumented, up to TRACEBACK_CACHE_SIZE\n"
+      "(default 4G). The C library stays as it is. A file that cannot be instrumented is used as it is; for "
+      "the\n"
+      "program itself, standard error says so; `traceback doctor` lists the others. TRACEBACK=off in the\n"
+      "environment: no recording.");
   command->callback(
       [call, &words, &chosen] { chosen = [call, &words] { return runProgram(*call, words); }; });
 }

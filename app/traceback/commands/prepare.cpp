@@ -1,0 +1,59 @@
+// traceback prepare: not for people. A process of a run that is about to use a file starts it, and waits.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+
+#include "app/traceback/command.h"
+#include "app/traceback/on_demand.h"
+
+namespace traceback::app {
+
+namespace {
+
+// What the program made of its process is not meant for ours.
+void becomeOrdinary() {
+  for (int descriptor = 0; descriptor <= 2; ++descriptor)
+    if (fcntl(descriptor, F_GETFD) < 0) open("/dev/null", O_RDWR);
+  umask(077);
+  for (const auto resource :
+       {RLIMIT_FSIZE, RLIMIT_AS, RLIMIT_DATA, RLIMIT_STACK, RLIMIT_CPU, RLIMIT_NOFILE}) {
+    rlimit limit{};
+    if (getrlimit(resource, &limit) != 0) continue;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(resource, &limit);
+  }
+}
+
+}  // namespace
+
+void addPrepare(CLI::App& app, Action& chosen) {
+  struct Call {
+    std::string cache, file;
+    bool program = false;
+  };
+  auto call = std::make_shared<Call>();
+  auto* command = app.add_subcommand("prepare", "Started by a process that is about to load a file");
+  command->group("");  // not listed
+  command->add_option("--cache", call->cache)->required();
+  command->add_flag("--program", call->program);
+  command->add_option("FILE", call->file)->required();
+  command->callback([call, &chosen] {
+    chosen = [call] {
+      becomeOrdinary();
+      const char* text = std::getenv("TRACEBACK_INSTRUMENT");
+      const auto options = instrument::parseOptions(text == nullptr ? "" : text);
+      const auto cache = InstrumentedCache::at(call->cache, cacheLimit());
+      if (!options || !cache) return kBadCall;
+      using Use = InstrumentedCache::Use;
+      // Silent: the reason is in the cache, and standard error is the program's.
+      return prepare(*cache, call->file, call->program ? Use::Execute : Use::Load, *options) ? kDone
+                                                                                             : kBadInput;
+    };
+  });
+}
+
+}  // namespace traceback::app

@@ -1,0 +1,111 @@
+#include "app/traceback/on_demand.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <format>
+
+#include "app/traceback/installation.h"
+#include "app/traceback/output.h"
+
+namespace traceback::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// The child's whole message: an empty one is success, else the file, a zero, and what is wrong.
+void instrumentAndTell(int pipe, const fs::path& input, const fs::path& output,
+                       const instrument::Options& options) {
+  std::string message;
+  {
+    ProgressLine progress("traceback: instrumenting " + input.string());
+    const auto report =
+        instrument::instrumentFile(input, output, options, [&](double part) { progress.show(part); });
+    if (!report) message = report.error().file + '\0' + report.error().message;
+  }
+  for (std::size_t at = 0; at < message.size();) {
+    const ssize_t wrote = write(pipe, message.data() + at, message.size() - at);
+    if (wrote <= 0 && errno != EINTR) break;
+    at += static_cast<std::size_t>(std::max<ssize_t>(wrote, 0));
+  }
+  _exit(0);
+}
+
+std::string readAll(int pipe) {
+  std::string text;
+  char buffer[1024];
+  for (ssize_t got = 0; (got = read(pipe, buffer, sizeof buffer)) > 0 || (got < 0 && errno == EINTR);)
+    if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
+  return text;
+}
+
+model::Result<void> instrumentInChild(const fs::path& input, const fs::path& output,
+                                      const instrument::Options& options) {
+  int ends[2];
+  if (pipe(ends) != 0) return model::fail(std::format("no pipe: {}", std::strerror(errno)));
+  const pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    instrumentAndTell(ends[1], input, output, options);
+  }
+  close(ends[1]);
+  const std::string message = readAll(ends[0]);
+  close(ends[0]);
+  int status = 0;
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (child < 0) return model::fail("no process could be started for the instrumentor");
+  if (!WIFEXITED(status))
+    return model::fail(std::format("{}: the instrumentor met signal {}", input.string(), WTERMSIG(status)));
+  if (message.empty()) return {};
+  const auto end = message.find('\0');
+  return model::fail(message.substr(end + 1), message.substr(0, end));
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> parseSize(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) return std::nullopt;
+  const std::string_view suffix(end, text.data() + text.size());
+  if (suffix.empty()) return value;
+  const auto unit = std::string_view("KMG").find(suffix.front() & ~0x20);
+  if (suffix.size() != 1 || unit == std::string_view::npos) return std::nullopt;
+  const unsigned shift = 10 * (static_cast<unsigned>(unit) + 1);
+  if (value > (UINT64_MAX >> shift)) return std::nullopt;
+  return value << shift;
+}
+
+std::uint64_t cacheLimit() {
+  const char* text = std::getenv("TRACEBACK_CACHE_SIZE");
+  return text == nullptr ? InstrumentedCache::kDefaultLimit
+                         : parseSize(text).value_or(InstrumentedCache::kDefaultLimit);
+}
+
+model::Result<InstrumentedCache> cacheFor(const fs::path& instrumentor, const instrument::Options& options) {
+  const auto folder = cacheFolder();
+  if (!folder) return model::fail("no folder for the instrumented copies: set HOME or XDG_CACHE_HOME");
+  const auto identity = hashOfFile(instrumentor);
+  if (!identity) return std::unexpected(identity.error());
+  const auto text = instrument::textOf(options);
+  if (!text) return std::unexpected(text.error());
+  return InstrumentedCache(*folder / "instrumented",
+                           XXH3_64bits_withSeed(text->data(), text->size(), *identity), cacheLimit());
+}
+
+model::Result<InstrumentedCache::Known> prepare(const InstrumentedCache& cache, const fs::path& file,
+                                                InstrumentedCache::Use use,
+                                                const instrument::Options& options) {
+  return cache.get(file, use, [&options](const fs::path& input, const fs::path& output) {
+    return instrumentInChild(input, output, options);
+  });
+}
+
+}  // namespace traceback::app

@@ -1,0 +1,25 @@
+// Instrumenting a file when a process of a run asks for it.
+#pragma once
+
+#include "app/traceback/instrumented_cache.h"
+#include "instrument/instrument.h"
+
+namespace traceback::app {
+
+// The cache for one build of this program with these options. Its limit is TRACEBACK_CACHE_SIZE (bytes, or
+// with K, M or G) if that is set.
+model::Result<InstrumentedCache> cacheFor(const std::filesystem::path& instrumentor,
+                                          const instrument::Options& options);
+
+std::uint64_t cacheLimit();
+
+// The copy of `file`, instrumented now if it is not there: in a child process, so that a failure of any
+// kind is a reason and not an end. Shows how far it is on a terminal.
+model::Result<InstrumentedCache::Known> prepare(const InstrumentedCache& cache,
+                                                const std::filesystem::path& file, InstrumentedCache::Use use,
+                                                const instrument::Options& options);
+
+// "65536", "64K", "1M"; nothing if it is none.
+std::optional<std::uint64_t> parseSize(std::string_view text);
+
+}  // namespace traceback::app

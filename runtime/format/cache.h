@@ -1,0 +1,101 @@
+// The cache of instrumented files, and what tells the processes of a run about it.
+//
+//   ROOT/FLAVOUR/objects/KEY/PATH   the instrumented form of the file that has, or had, the absolute path
+//                                   PATH and content KEY. Below objects/KEY the folders of PATH stand as
+//                                   below /, so the original's path is what follows the key.
+//   ROOT/FLAVOUR/index/NAME         what is known of a file as stat() sees it (indexName()); one line:
+//                                   +KEY/PATH  has this copy
+//                                   -REASON    stays as it is
+//                                   !REASON    stays as it is for kRetrySeconds from the entry's time on
+//   ROOT/FLAVOUR/making/            temporary files and locks
+//
+// FLAVOUR: 16 hexadecimal digits, of the instrumentor's identity and of its options. KEY: 32, of the
+// content. Entries appear whole, by a rename, and are never changed. Whoever uses a copy sets its time if
+// that is older than kTouchSeconds; what was used in the last kKeepSeconds is not removed.
+//
+// The processes of a run are told by their environment:
+//   TRACEBACK_CACHE        ROOT/FLAVOUR
+//   TRACEBACK_COLLECTOR    the `traceback` program
+//   TRACEBACK_ONLY, TRACEBACK_EXCLUDE   patterns of file names, a newline between them
+//   TRACEBACK_INSTRUMENT   options for the instrumentor, as on its command line
+//   TRACEBACK_EXEC         COMM/EXECFN: what a copy that was executed in an original's place goes by
+//   TRACEBACK_AUDIT        sixteen digits of room, where the audit library puts the address of its Bridge
+//
+// and are to have kTunable among GLIBC_TUNABLES.
+#pragma once
+
+#include <cstdint>
+
+namespace traceback::format {
+
+// With an audit library there, glibc lays out thread-local storage before it knows the libraries of a
+// program, and leaves room of 512 bytes for theirs: too little for the runtime's 4096.
+inline constexpr char kTunable[] = "glibc.rtld.optional_static_tls=8704";
+
+inline constexpr unsigned kFlavourDigits = 16;
+inline constexpr unsigned kKeyDigits = 32;
+inline constexpr unsigned kRetrySeconds = 60;
+inline constexpr unsigned kTouchSeconds = 60;
+inline constexpr unsigned kKeepSeconds = 600;
+
+// A file as stat() sees it. For programs the path counts too, for a program finds its files by its own.
+struct FileIdentity {
+  std::uint64_t device, inode, size;
+  std::int64_t modifiedSeconds, modifiedNs, changedSeconds, changedNs;
+  std::uint64_t pathHash;  // hashOfPath(), or 0
+};
+
+inline constexpr unsigned kIndexNameSize = 8 * 17 + 1;
+
+// FNV-1a; never 0.
+constexpr std::uint64_t hashOfPath(const char* path) {
+  std::uint64_t hash = 0xCBF2'9CE4'8422'2325;
+  for (; *path != 0; ++path) hash = (hash ^ static_cast<unsigned char>(*path)) * 0x0000'0100'0000'01B3;
+  return hash | 1;
+}
+
+// The fields in hexadecimal, with dashes between them.
+constexpr void indexName(const FileIdentity& identity, char (&name)[kIndexNameSize]) {
+  const std::uint64_t fields[] = {identity.device,
+                                  identity.inode,
+                                  identity.size,
+                                  static_cast<std::uint64_t>(identity.modifiedSeconds),
+                                  static_cast<std::uint64_t>(identity.modifiedNs),
+                                  static_cast<std::uint64_t>(identity.changedSeconds),
+                                  static_cast<std::uint64_t>(identity.changedNs),
+                                  identity.pathHash};
+  unsigned at = 0;
+  for (const std::uint64_t field : fields) {
+    if (at != 0) name[at++] = '-';
+    unsigned digits = 1;
+    while (digits < 16 && (field >> (4 * digits)) != 0) ++digits;
+    while (digits-- != 0) name[at++] = "0123456789abcdef"[(field >> (4 * digits)) & 15];
+  }
+  name[at] = 0;
+}
+
+// Where the original's path begins in the path of a copy, or of a folder among copies; null if it is none.
+// `cache`: ROOT/FLAVOUR; copies of other flavours are copies, too.
+constexpr const char* originalOf(const char* path, const char* cache) {
+  const char* rootEnd = cache;  // the last slash
+  for (const char* at = cache; *at != 0; ++at)
+    if (*at == '/') rootEnd = at;
+  for (; cache != rootEnd; ++cache, ++path)
+    if (*path != *cache) return nullptr;
+  // What has to follow, a dot standing for any character but a slash.
+  constexpr char kForm[] = "/................/objects/................................/";
+  static_assert(sizeof kForm == 1 + kFlavourDigits + sizeof "/objects/" + kKeyDigits + 1);
+  for (const char* form = kForm; *form != 0; ++form, ++path)
+    if (*form == '.' ? *path == '/' || *path == 0 : *path != *form) return nullptr;
+  return path - 1;
+}
+
+// Between the audit library, which the dynamic linker tells of every object, and the runtime, in two
+// namespaces of one process.
+inline constexpr std::uint64_t kBridgeMagic = 0x0A0D'4447'4442'4254;  // "TBBDGD\r\n"
+struct Bridge {
+  std::uint64_t magic;
+  void (*objectsLoaded)();  // the runtime's; called when new objects are mapped and none of their code ran
+};
+
+}  // namespace traceback::format

@@ -1,0 +1,159 @@
+#include "runtime/inject/audit/copies.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "runtime/format/cache.h"
+#include "runtime/inject/child.h"
+
+namespace traceback::inject::audit {
+
+namespace {
+
+constinit std::uint64_t filtersAtStart = 0;
+
+// What was to be used as it is for a passing reason stays so in this process: a file that is loaded as it
+// is and as its copy would be loaded twice.
+struct LoadedFile {
+  std::uint64_t device, inode;
+};
+constinit LoadedFile keptAsTheyAre[1024];
+constinit unsigned keptCount = 0;
+
+std::size_t readWhole(const char* path, char* to, std::size_t size) {
+  const long file = systemCall(__NR_openat, AT_FDCWD, asLong(path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (failed(file)) return 0;
+  std::size_t used = 0;
+  while (used + 1 < size) {
+    const long got = systemCall(__NR_read, file, asLong(to + used), static_cast<long>(size - 1 - used));
+    if (failed(got) || got == 0) break;
+    used += static_cast<std::size_t>(got);
+  }
+  systemCall(__NR_close, file);
+  to[used] = 0;
+  return used;
+}
+
+bool readStatus(const char* path, struct stat& status) {
+  return !failed(systemCall(__NR_newfstatat, AT_FDCWD, asLong(path), asLong(&status), 0));
+}
+
+// The mode of the filters, and their number.
+std::uint64_t filtersNow() {
+  static constinit char text[4096];
+  const std::size_t size = readWhole("/proc/self/status", text, sizeof text);
+  constexpr char kName[] = "\nSeccomp";
+  std::uint64_t result = 0;
+  for (std::size_t i = 0; i + sizeof kName < size; ++i) {
+    if (strncmp(text + i, kName, sizeof kName - 1) != 0) continue;
+    while (text[i] != ':' && i < size) ++i;
+    for (++i; i < size && text[i] != '\n'; ++i)
+      if (text[i] >= '0' && text[i] <= '9') result = result * 10 + static_cast<std::uint64_t>(text[i] - '0');
+    result *= 1000;
+    --i;
+  }
+  return result;
+}
+
+bool mayCallAnything() { return filtersNow() == filtersAtStart; }
+
+std::int64_t secondsNow() {
+  struct timespec now{};
+  systemCall(__NR_clock_gettime, CLOCK_REALTIME, asLong(&now));
+  return now.tv_sec;
+}
+
+void setUsedNow(const char* path, const struct stat& status) {
+  if (secondsNow() - status.st_mtim.tv_sec < static_cast<std::int64_t>(format::kTouchSeconds)) return;
+  if (mayCallAnything()) systemCall(__NR_utimensat, AT_FDCWD, asLong(path), 0, 0);
+}
+
+enum class Known { Copy, AsItIs, Nothing };
+
+// Reads an index entry. `copy` is set for Copy.
+Known readEntry(const char* entry, LongPath& copy) {
+  static constinit char line[4352];
+  const std::size_t size = readWhole(entry, line, sizeof line);
+  if (size == 0) return Known::Nothing;
+  if (line[0] == '+') {
+    copy.clear();
+    copy.add(settings.cache).add("/objects/").add(line + 1);
+    struct stat status{};
+    if (!copy.good() || !readStatus(copy.c_str(), status) || !S_ISREG(status.st_mode)) return Known::Nothing;
+    setUsedNow(copy.c_str(), status);
+    return Known::Copy;
+  }
+  if (line[0] == '-') return Known::AsItIs;
+  struct stat status{};
+  if (!readStatus(entry, status)) return Known::Nothing;
+  const std::int64_t age = secondsNow() - status.st_mtim.tv_sec;
+  return age >= 0 && age < static_cast<std::int64_t>(format::kRetrySeconds) ? Known::AsItIs : Known::Nothing;
+}
+
+// The variables that the instrumentor may look at: all but those of the dynamic linker, which would have it
+// treated as the program is.
+void haveItMade(const char* file, bool program) {
+  constexpr unsigned kMost = 256;
+  static constinit const char* variables[kMost + 1];
+  unsigned count = 0;
+  for (char** entry = settings.environment; *entry != nullptr && count < kMost; ++entry)
+    if (strncmp(*entry, "LD_", 3) != 0) variables[count++] = *entry;
+  variables[count] = nullptr;
+  const char* arguments[] = {
+      settings.collector, "prepare", "--cache", settings.cache, "--", file, nullptr, nullptr};
+  if (program) {
+    arguments[4] = "--program";
+    arguments[5] = "--";
+    arguments[6] = file;
+  }
+  const SignalsBlocked blocked;
+  runChild({.program = settings.collector,
+            .arguments = arguments,
+            .environment = variables,
+            .silent = false,
+            .mostMilliseconds = 0});
+}
+
+bool isKeptAsItIs(const struct stat& status) {
+  for (unsigned i = 0; i < keptCount; ++i)
+    if (keptAsTheyAre[i].device == status.st_dev && keptAsTheyAre[i].inode == status.st_ino) return true;
+  return false;
+}
+
+void keepAsItIs(const struct stat& status) {
+  if (keptCount < sizeof keptAsTheyAre / sizeof *keptAsTheyAre)
+    keptAsTheyAre[keptCount++] = {status.st_dev, status.st_ino};
+}
+
+}  // namespace
+
+void noteFilters() { filtersAtStart = filtersNow(); }
+
+bool findCopy(const char* file, bool program, LongPath& copy) {
+  struct stat status{};
+  if (!readStatus(file, status) || !S_ISREG(status.st_mode) || isKeptAsItIs(status)) return false;
+  const format::FileIdentity identity{.device = status.st_dev,
+                                      .inode = status.st_ino,
+                                      .size = static_cast<std::uint64_t>(status.st_size),
+                                      .modifiedSeconds = status.st_mtim.tv_sec,
+                                      .modifiedNs = status.st_mtim.tv_nsec,
+                                      .changedSeconds = status.st_ctim.tv_sec,
+                                      .changedNs = status.st_ctim.tv_nsec,
+                                      .pathHash = program ? format::hashOfPath(file) : 0};
+  char name[format::kIndexNameSize];
+  format::indexName(identity, name);
+  static constinit LongPath entry;
+  entry.clear();
+  entry.add(settings.cache).add("/index/").add(name);
+  if (!entry.good()) return false;
+  Known known = readEntry(entry.c_str(), copy);
+  if (known == Known::Nothing && mayCallAnything()) {
+    haveItMade(file, program);
+    known = readEntry(entry.c_str(), copy);
+  }
+  if (known != Known::Copy) keepAsItIs(status);
+  return known == Known::Copy;
+}
+
+}  // namespace traceback::inject::audit

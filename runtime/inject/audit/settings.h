@@ -1,0 +1,38 @@
+// What the audit library knows from the process's environment.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/inject/system.h"
+#include "runtime/inject/variables.h"
+
+namespace traceback::inject::audit {
+
+// Room for a path of PATH_MAX in a cache.
+using LongPath = Text<8192>;
+
+struct Settings {
+  char** arguments = nullptr;    // as the kernel put them on the stack
+  char** environment = nullptr;
+  std::uint64_t* auxiliary = nullptr;  // pairs of type and value
+
+  const char* cache = nullptr;      // ROOT/FLAVOUR; null: nothing is to be done in this process
+  const char* collector = nullptr;
+  const char* only = nullptr;
+  const char* exclude = nullptr;
+  const char* execution = nullptr;  // TRACEBACK_EXEC
+};
+extern Settings settings;
+
+// Reads the process's first stack. False if this process is to be left alone.
+bool readSettings(void* stackEnd);
+
+// Where the original's path begins in the path of a copy in the cache; null if it is none.
+const char* originalOf(const char* path);
+
+// Whether a pattern chooses or forbids the file; the C library and what is ours are never wanted.
+bool isWanted(const char* path);
+
+const char* baseName(const char* path);
+
+}  // namespace traceback::inject::audit

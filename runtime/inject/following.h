@@ -1,0 +1,37 @@
+// Children that execute a program are to be traced as this process is: what `traceback run` put into the
+// environment, and the runtime took out of the program's sight, is put into what they get.
+#pragma once
+
+#include <cstddef>
+
+namespace traceback::inject {
+
+using Strings = char* const*;
+
+// At the start. `entry` is NAME=value. Of a list the value is our part; the program may have a part, too.
+void keepForChildren(const char* entry);
+void keepListForChildren(const char* name, const char* ours);
+void forgetChildren();
+
+// The room that followed() needs; 0 if the child gets the environment as it is: because nothing is to be
+// followed, TRACEBACK=off is in it, the dynamic linker is to be asked something, or the child could not
+// reach our files.
+std::size_t followedSize(Strings environment);
+// The environment with what we keep. `room` must be there until it is used.
+Strings followed(Strings environment, std::size_t size, void* room);
+
+// For the shell that libc starts itself, with an environment that only the program can change: `command`
+// with our variables set for it. Null if it is to be used as it is. Give it back.
+struct Command {
+  char* text = nullptr;
+  std::size_t size = 0;
+};
+Command followedCommand(const char* command);
+void giveBack(const Command& command);
+
+}  // namespace traceback::inject
+
+// Declares `passed`, the environment for a child, in the caller's frame.
+#define FOLLOW(environment)                           \
+  const std::size_t room = followedSize(environment); \
+  const Strings passed = followed(environment, room, room == 0 ? nullptr : __builtin_alloca(room))
