@@ -190,11 +190,24 @@ class SegmentBuilder {
     if (m_poison) std::ranges::move(poison(m_plan), std::back_inserter(m_out.patches));
   }
 
+  // As debug information has it: the name in a symbol may end in what the compiler did to the function,
+  // ".isra.0", or in a number that makes it unique.
+  static std::string_view plainName(std::string_view name) {
+    for (;;) {
+      const std::size_t dot = name.find_last_not_of("0123456789");
+      if (dot == std::string_view::npos || dot == 0 || dot + 1 == name.size() || name[dot] != '.')
+        return name;
+      name = name.substr(0, dot);
+      for (const std::string_view suffix : {".isra", ".constprop", ".part", ".lto_priv", ".llvm"})
+        if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+    }
+  }
+
   // A copy has its function's name, where direct calls enter it: so a debugger that is told to stop in a
   // function stops in both, and a profiler counts them as one. The gate in front is told apart.
   void addSymbols() {
     for (const FunctionCode& copy : m_copies) {
-      const std::string& name = copy.function->name;
+      const std::string name(plainName(copy.function->name));
       if (name.empty()) continue;
       const std::uint32_t entry = copy.code.offsetOf(copy.blocks.front());
       if (entry != 0) m_out.symbols.push_back({"gate." + name, copy.place, entry});

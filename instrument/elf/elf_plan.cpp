@@ -13,9 +13,10 @@ using model::VirtAddr;
 
 namespace {
 
-// Between the data and the new segment, so that running off the end of the data still faults; and because
-// eu-elflint takes a relocation to reach as far as its symbol is large.
+// Between the data and the new segment, so that running off the end of the data still faults.
 constexpr std::uint64_t kGap = 0x1'0000;
+// As much more, at most, because eu-elflint takes a relocation to reach as far as its symbol is large.
+constexpr std::uint64_t kLargestGap = 0x100'0000;
 
 constexpr std::uint64_t kAddressLimit = std::uint64_t{1} << 31;
 
@@ -129,6 +130,14 @@ std::optional<std::size_t> findSpareNote(const ElfImage& image) {
   return best;
 }
 
+std::uint64_t gapFor(const ElfImage& image) {
+  std::uint64_t gap = kGap;
+  if (const auto symbols = image.dynamicSymbols()) {
+    for (const auto& symbol : *symbols) gap = std::max(gap, std::min(symbol.size, kLargestGap));
+  }
+  return roundUp(gap, kPageSize);
+}
+
 }  // namespace
 
 Result<ElfPlan> planAdditions(const ElfImage& image, std::uint64_t slotsSize) {
@@ -140,7 +149,7 @@ Result<ElfPlan> planAdditions(const ElfImage& image, std::uint64_t slotsSize) {
   for (const auto& segment : image.segments()) {
     if (segment.p_type == PT_LOAD) highest = std::max(highest, memoryEnd(segment));
   }
-  plan.segment = VirtAddr{roundUp(highest, kPageSize) + kGap};
+  plan.segment = VirtAddr{roundUp(highest, kPageSize) + gapFor(image)};
   if (plan.segment.value >= kAddressLimit) return fail(image, "segments at or above 2 GiB");
   plan.spareHeader = findSpareNote(image);
   if (!plan.spareHeader) {

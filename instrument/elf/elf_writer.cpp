@@ -39,6 +39,7 @@ class Writer {
     appendSegment();
     changeSegments();
     addSections();
+    moveHeaders();
     appendUnloaded();
     appendSymbols(m_file, m_image, m_sections, m_additions.symbols);
     m_sections.appendTo(m_file, m_header);
@@ -127,6 +128,7 @@ class Writer {
         if ((old.sh_flags & SHF_ALLOC) == 0 || !inside(old.sh_offset, old.sh_size)) continue;
         m_sections[i].header.sh_addr = address + (old.sh_offset - stretch.offset);
         m_sections[i].header.sh_offset = offset + (old.sh_offset - stretch.offset);
+        if (!stretch.newOffset) m_movedSections.push_back(i);
       }
       for (std::size_t i = 0; i < m_segments.size(); ++i) {
         const auto& old = m_image.segments()[i];
@@ -185,6 +187,7 @@ class Writer {
       section.sh_addr = m_plan.segment.value + place;
       section.sh_offset = m_segmentOffset + place;
       section.sh_size = *size + sizeof added;
+      // Its header stays in front of that of the other relocations: eu-elflint looks for copies in the first.
     }
     return {};
   }
@@ -249,6 +252,10 @@ class Writer {
     }
   }
 
+  void moveHeaders() {
+    for (const std::size_t i : m_movedSections) m_sections.moveBehind(i, m_image.sections()[i].sh_offset);
+  }
+
   void appendUnloaded() {
     for (const auto& part : m_additions.unloaded) {
       m_file.resize((m_file.size() + 15) / 16 * 16);
@@ -270,6 +277,7 @@ class Writer {
   std::vector<Elf64_Phdr> m_segments;
   std::vector<std::byte> m_segment;  // what was asked for, and what moved there
   SectionTable m_sections;
+  std::vector<std::size_t> m_movedSections;  // into the new segment, to make way for the header table
   std::uint64_t m_segmentOffset = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace traceback::instrument {
 
@@ -54,6 +55,20 @@ void SectionTable::retire(std::string_view name) {
 std::size_t SectionTable::add(std::string name, const Elf64_Shdr& header) {
   m_entries.push_back({.name = std::move(name), .header = header});
   return m_entries.size() - 1;
+}
+
+void SectionTable::moveBehind(std::size_t index, std::uint64_t formerOffset) {
+  Elf64_Shdr empty{};
+  empty.sh_type = SHT_PROGBITS;
+  empty.sh_offset = formerOffset;
+  empty.sh_addralign = 1;
+  m_entries.push_back(std::exchange(m_entries[index], {.name = ".traceback.moved", .header = empty}));
+  const auto now = static_cast<std::uint32_t>(m_entries.size() - 1);
+  for (auto& entry : m_entries) {
+    if (entry.header.sh_link == index) entry.header.sh_link = now;
+    if ((entry.header.sh_flags & SHF_INFO_LINK) != 0 && entry.header.sh_info == index)
+      entry.header.sh_info = now;
+  }
 }
 
 void SectionTable::appendTo(std::vector<std::byte>& file, Elf64_Ehdr& header) {

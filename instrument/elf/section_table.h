@@ -34,6 +34,10 @@ class SectionTable {
   void retire(std::string_view name);
   std::size_t add(std::string name, const Elf64_Shdr& header);
 
+  // Puts the header of a section that moved behind the others, for patchelf takes them to be in the order of
+  // the file. An empty section, at the offset where it was, keeps its index taken.
+  void moveBehind(std::size_t index, std::uint64_t formerOffset);
+
   // Appends the table of names and the headers to the file, and leads the file's header to them.
   void appendTo(std::vector<std::byte>& file, Elf64_Ehdr& header);
 
