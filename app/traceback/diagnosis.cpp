@@ -20,6 +20,7 @@
 #include <optional>
 
 #include "app/traceback/installation.h"
+#include "app/traceback/on_demand.h"
 #include "app/traceback/output.h"
 #include "app/traceback/self_test.h"
 #include "runtime/collect/recover.h"
@@ -69,6 +70,10 @@ std::vector<Finding> parts(const Installation& installation) {
       found.back().state = State::Bad;
       found.back().remedy = "the dynamic linker splits a path with a space or a colon: install it elsewhere";
     }
+  }
+  if (installation.audit.empty()) {
+    found.push_back({State::Bad, "redirection", "libtraceback-audit.so is not found",
+                     "install it beside libtraceback.so: `traceback run` needs it"});
   }
   if (installation.viewer.empty()) {
     found.push_back({State::Note, "viewer", "traceback-viewer is not installed",
@@ -194,6 +199,28 @@ std::vector<Finding> filters() {
            "if it forbids vfork, execve or ptrace, get snaps by `traceback recover`"}};
 }
 
+// What `run` has instrumented, what it could not, and what it cannot hide.
+std::vector<Finding> copies(const Installation& installation) {
+  const auto cache = cacheFor(installation.program, {});
+  if (!cache) return {};
+  std::vector<Finding> found;
+  found.push_back({.subject = "copies",
+                   .text = std::format("{} of at most {} (TRACEBACK_CACHE_SIZE)", humanSize(cache->size()),
+                                       humanSize(cacheLimit()))});
+  constexpr std::size_t kMost = 12;
+  const auto left = cache->leftAlone();
+  for (std::size_t i = 0; i < left.size() && i < kMost; ++i)
+    found.push_back({.subject = "left as it is", .text = left[i].file + ": " + left[i].reason});
+  if (left.size() > kMost)
+    found.push_back(
+        {.subject = "left as it is", .text = std::format("and {} more files", left.size() - kMost)});
+  found.push_back(
+      {.subject = "under run",
+       .text = "/proc/PID/exe and /proc/PID/maps name a program's copy. libc's functions tell the program "
+               "itself of the original; its own system calls and other processes see the copy"});
+  return found;
+}
+
 }  // namespace
 
 std::vector<Finding> diagnose() {
@@ -207,6 +234,7 @@ std::vector<Finding> diagnose() {
   add(parts(*installation));
   found.push_back(ringFolder());
   add(diskFolders());
+  add(copies(*installation));
   found.push_back(tracing());
   add(filters());
   // Only worth trying, and only understood, if all that it stands on is there.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -124,6 +125,10 @@ model::Result<void> InstrumentedCache::prepareFolders() const {
   for (const fs::path& folder :
        {m_root, m_folder, m_folder / "objects", m_folder / "index", m_folder / "making"})
     if (auto made = makePrivateFolder(folder); !made) return made;
+  struct statvfs status{};
+  if (statvfs(m_folder.c_str(), &status) == 0 && (status.f_flag & ST_NOEXEC) != 0)
+    return model::fail("nothing may be executed from here (mounted noexec): set XDG_CACHE_HOME",
+                       m_folder.string());
   return {};
 }
 

@@ -11,6 +11,7 @@
 
 #include "loader/elf/elf_image.h"
 #include "loader/mapped_file.h"
+#include "runtime/format/map.h"
 
 namespace traceback::app {
 
@@ -59,6 +60,13 @@ bool isElf(const fs::path& file) {
   const auto mapped = loader::MappedFile::open(file);
   return mapped && mapped->bytes().size() >= SELFMAG &&
          std::memcmp(mapped->bytes().data(), ELFMAG, SELFMAG) == 0;
+}
+
+bool isInstrumented(const fs::path& file) {
+  const auto mapped = loader::MappedFile::open(file);
+  if (!mapped) return false;
+  const auto image = loader::ElfImage::parse(mapped->bytes(), file.string());
+  return image && image->section(format::kMapSection) != nullptr;
 }
 
 std::optional<std::string> reasonToRunAsIs(const fs::path& program) {

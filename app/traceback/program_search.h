@@ -17,5 +17,6 @@ model::Result<std::filesystem::path> findProgram(const std::string& name);
 std::optional<std::string> reasonToRunAsIs(const std::filesystem::path& program);
 
 bool isElf(const std::filesystem::path& file);
+bool isInstrumented(const std::filesystem::path& file);
 
 }  // namespace traceback::app

@@ -147,7 +147,8 @@ void takeEnvironment(char** entries, Environment& environment) {
   }
   *to = nullptr;
   setCollector(environment, self.path);
-  if (!follow) return forgetChildren();
+  if (!environment.cache.good()) environment.cache.clear();
+  if (!follow || environment.cache.empty()) return forgetChildren();
   keepForChildren("TRACEBACK_AUDIT=0000000000000000");
   keepListForChildren("GLIBC_TUNABLES", format::kTunable);
   keepListForChildren("LD_PRELOAD", self.path.c_str());

@@ -71,47 +71,47 @@ void copyArguments(char** to, const char* first, va_list arguments) {
 
 EXPORTED int execve(const char* path, Strings arguments, Strings environment) noexcept {
   const RecordingEnds ends;
-  FOLLOW(environment);
+  FOLLOW(path, environment);
   return libc.execve(path, arguments, passed);
 }
 EXPORTED int execv(const char* path, Strings arguments) noexcept {
   const RecordingEnds ends;
-  FOLLOW(environ);
+  FOLLOW(path, environ);
   return libc.execve(path, arguments, passed);
 }
 EXPORTED int execvp(const char* file, Strings arguments) noexcept {
   const RecordingEnds ends;
-  FOLLOW(environ);
+  FOLLOW(file, environ);
   return libc.execvpe(file, arguments, passed);
 }
 EXPORTED int execvpe(const char* file, Strings arguments, Strings environment) noexcept {
   const RecordingEnds ends;
-  FOLLOW(environment);
+  FOLLOW(file, environment);
   return libc.execvpe(file, arguments, passed);
 }
 EXPORTED int fexecve(int descriptor, Strings arguments, Strings environment) noexcept {
   const RecordingEnds ends;
-  FOLLOW(environment);
+  FOLLOW(nullptr, environment);
   return libc.fexecve(descriptor, arguments, passed);
 }
 EXPORTED int execveat(int folder, const char* path, Strings arguments, Strings environment,
                       int flags) noexcept {
   const RecordingEnds ends;
-  FOLLOW(environment);
+  FOLLOW(nullptr, environment);
   return libc.execveat(folder, path, arguments, passed, flags);
 }
 EXPORTED int execl(const char* path, const char* first, ...) noexcept {
   ARGUMENTS(arguments, first);
   va_end(rest);
   const RecordingEnds ends;
-  FOLLOW(environ);
+  FOLLOW(path, environ);
   return libc.execve(path, arguments, passed);
 }
 EXPORTED int execlp(const char* file, const char* first, ...) noexcept {
   ARGUMENTS(arguments, first);
   va_end(rest);
   const RecordingEnds ends;
-  FOLLOW(environ);
+  FOLLOW(file, environ);
   return libc.execvpe(file, arguments, passed);
 }
 EXPORTED int execle(const char* path, const char* first, ...) noexcept {
@@ -119,7 +119,7 @@ EXPORTED int execle(const char* path, const char* first, ...) noexcept {
   Strings environment = va_arg(rest, Strings);
   va_end(rest);
   const RecordingEnds ends;
-  FOLLOW(environment);
+  FOLLOW(path, environment);
   return libc.execve(path, arguments, passed);
 }
 
@@ -127,13 +127,13 @@ EXPORTED int execle(const char* path, const char* first, ...) noexcept {
 EXPORTED int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
                          const posix_spawnattr_t* attributes, Strings arguments, Strings environment) {
   findLibc();
-  FOLLOW(environment);
+  FOLLOW(path, environment);
   return libc.posixSpawn(pid, path, actions, attributes, arguments, passed);
 }
 EXPORTED int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
                           const posix_spawnattr_t* attributes, Strings arguments, Strings environment) {
   findLibc();
-  FOLLOW(environment);
+  FOLLOW(file, environment);
   return libc.posixSpawnp(pid, file, actions, attributes, arguments, passed);
 }
 

@@ -1,6 +1,9 @@
 #include "runtime/inject/following.h"
 
+#include <elf.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/inject/process.h"
@@ -90,6 +93,42 @@ void keepListForChildren(const char* name, const char* ours) {
 }
 
 void forgetChildren() { keptCount = 0; }
+
+// A name without a slash is looked for in PATH; what cannot be read is found out by executing it.
+bool mayFollow(const char* path) {
+  if (keptCount == 0 || process.sandboxed || path == nullptr || path[0] == 0) return true;
+  const char* slash = path;
+  while (*slash != 0 && *slash != '/') ++slash;
+  struct stat status{};
+  if (*slash == 0 || failed(systemCall(__NR_stat, asLong(path), asLong(&status))) || !S_ISREG(status.st_mode))
+    return true;
+  if ((status.st_mode & S_ISUID) != 0 || ((status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0))
+    return false;
+  const long file = systemCall(__NR_open, asLong(path), O_RDONLY | O_CLOEXEC);
+  if (failed(file)) return true;
+  alignas(8) char start[1024];
+  const long size = systemCall(__NR_read, file, asLong(start), sizeof start);
+  systemCall(__NR_close, file);
+  Elf64_Ehdr header;
+  if (size < static_cast<long>(sizeof header)) return true;
+  memcpy(&header, start, sizeof header);
+  if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return true;
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) return false;
+  const auto read = static_cast<std::uint64_t>(size);
+  for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    const std::uint64_t at = header.e_phoff + i * sizeof segment;
+    if (at > read || read - at < sizeof segment) return true;
+    memcpy(&segment, start + at, sizeof segment);
+    if (segment.p_type != PT_INTERP) continue;
+    constexpr char kLinker[] = "/ld-linux-x86-64.so.2";
+    if (segment.p_offset > read || read - segment.p_offset < segment.p_filesz ||
+        segment.p_filesz < sizeof kLinker)
+      return true;
+    return memcmp(start + segment.p_offset + segment.p_filesz - sizeof kLinker, kLinker, sizeof kLinker) == 0;
+  }
+  return false;
+}
 
 std::size_t followedSize(Strings environment) {
   if (!isToBeFollowed(environment)) return 0;

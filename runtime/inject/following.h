@@ -13,6 +13,10 @@ void keepForChildren(const char* entry);
 void keepListForChildren(const char* name, const char* ours);
 void forgetChildren();
 
+// Whether a program that is executed by this path may get it: not one that gains rights, or
+// that our dynamic linker does not load: a statically linked one, for another machine or C library.
+bool mayFollow(const char* path);
+
 // The room that followed() needs; 0 if the child gets the environment as it is: because nothing is to be
 // followed, TRACEBACK=off is in it, the dynamic linker is to be asked something, or the child could not
 // reach our files.
@@ -31,7 +35,7 @@ void giveBack(const Command& command);
 
 }  // namespace traceback::inject
 
-// Declares `passed`, the environment for a child, in the caller's frame.
-#define FOLLOW(environment)                           \
-  const std::size_t room = followedSize(environment); \
+// Declares `passed`, the environment for a child that is executed by `path`, in the caller's frame.
+#define FOLLOW(path, environment)                                           \
+  const std::size_t room = mayFollow(path) ? followedSize(environment) : 0; \
   const Strings passed = followed(environment, room, room == 0 ? nullptr : __builtin_alloca(room))

@@ -39,31 +39,32 @@ const char* originalIn(const char* path) {
                                            : format::originalOf(path, process.environment.cache.c_str());
 }
 
-// What readlink() answered for the link to an executable, put right. `read` reads the link again.
+// What readlink() of a link to an executable is to answer, at most `size` bytes of it; -1 if it is as it is.
+// `read` reads the link.
 template <typename Read>
-long corrected(const char* path, char* buffer, std::size_t size, long result, const Read& read) {
-  if (result <= 0 || process.environment.cache.empty() || path == nullptr) return result;
+long linkToOriginal(const char* path, char* buffer, std::size_t size, const Read& read) {
+  if (process.environment.cache.empty() || path == nullptr || size == 0) return -1;
   const std::size_t length = strlen(path);
-  if (length < 3 || strcmp(path + length - 3, "exe") != 0) return result;
+  if (length < 3 || strcmp(path + length - 3, "exe") != 0) return -1;
   char whole[4352];
   const long wholeSize = read(whole, sizeof whole - 1);
-  if (failed(wholeSize)) return result;
+  if (failed(wholeSize)) return -1;
   whole[wholeSize] = 0;
-  if (!isLinkToExecutable(path) && strcmp(whole, copy) != 0) return result;
+  if (!isLinkToExecutable(path) && strcmp(whole, copy) != 0) return -1;
   const char* const name = originalIn(whole);
-  if (name == nullptr) return result;
+  if (name == nullptr) return -1;
   const std::size_t used = strlen(name) < size ? strlen(name) : size;
   memcpy(buffer, name, used);
   return static_cast<long>(used);
 }
 
-long readLink(const char* path, char* buffer, std::size_t size, long result) {
-  return corrected(path, buffer, size, result, [path](char* to, std::size_t most) {
+long linkToOriginal(const char* path, char* buffer, std::size_t size) {
+  return linkToOriginal(path, buffer, size, [path](char* to, std::size_t most) {
     return systemCall(__NR_readlink, asLong(path), asLong(to), static_cast<long>(most));
   });
 }
-long readLinkAt(int folder, const char* path, char* buffer, std::size_t size, long result) {
-  return corrected(path, buffer, size, result, [folder, path](char* to, std::size_t most) {
+long linkToOriginalAt(int folder, const char* path, char* buffer, std::size_t size) {
+  return linkToOriginal(path, buffer, size, [folder, path](char* to, std::size_t most) {
     return systemCall(__NR_readlinkat, folder, asLong(path), asLong(to), static_cast<long>(most));
   });
 }
@@ -98,20 +99,24 @@ using namespace traceback::inject;
 
 EXPORTED long readlink(const char* path, char* buffer, std::size_t size) noexcept {
   findLibc();
-  return readLink(path, buffer, size, libc.readlink(path, buffer, size));
+  const long result = linkToOriginal(path, buffer, size);
+  return result >= 0 ? result : libc.readlink(path, buffer, size);
 }
 EXPORTED long __readlink_chk(const char* path, char* buffer, std::size_t size, std::size_t room) noexcept {
   findLibc();
-  return readLink(path, buffer, size, libc.readlinkChecked(path, buffer, size, room));
+  const long result = size > room ? -1 : linkToOriginal(path, buffer, size);
+  return result >= 0 ? result : libc.readlinkChecked(path, buffer, size, room);
 }
 EXPORTED long readlinkat(int folder, const char* path, char* buffer, std::size_t size) noexcept {
   findLibc();
-  return readLinkAt(folder, path, buffer, size, libc.readlinkat(folder, path, buffer, size));
+  const long result = linkToOriginalAt(folder, path, buffer, size);
+  return result >= 0 ? result : libc.readlinkat(folder, path, buffer, size);
 }
 EXPORTED long __readlinkat_chk(int folder, const char* path, char* buffer, std::size_t size,
                                std::size_t room) noexcept {
   findLibc();
-  return readLinkAt(folder, path, buffer, size, libc.readlinkatChecked(folder, path, buffer, size, room));
+  const long result = size > room ? -1 : linkToOriginalAt(folder, path, buffer, size);
+  return result >= 0 ? result : libc.readlinkatChecked(folder, path, buffer, size, room);
 }
 
 EXPORTED char* realpath(const char* path, char* to) noexcept {

@@ -104,6 +104,7 @@ class Text {
   bool empty() const { return m_size == 0; }
   std::size_t size() const { return m_size; }
   const char* c_str() const { return m_bytes; }
+  char* bytes() { return m_bytes; }  // size() of them, and a zero
 
  private:
   void addByte(char byte) {

@@ -168,7 +168,7 @@ int runProgram(const RunCall& call, const std::vector<std::string>& words) {
   // Each process has its files instrumented when it loads them; only here is there somebody to tell.
   std::error_code error;
   const fs::path file = fs::canonical(*program, error);
-  if (!error && isElf(file) && isChosen(call, file)) {
+  if (!error && isElf(file) && !isInstrumented(file) && isChosen(call, file)) {
     const auto known = prepare(*cache, file, InstrumentedCache::Use::Execute, *options);
     if (!known) {
       sayUntraced(known.error().text());
@@ -177,7 +177,8 @@ int runProgram(const RunCall& call, const std::vector<std::string>& words) {
     }
   }
   if (auto set = setEnvironment(call, *installation, *cache, *options); !set) return complain(set.error());
-  return complain(becomeProgram(*program, words));
+  // By the name that the user gave it, for programs look at that.
+  return complain(becomeProgram(words.front().contains('/') ? fs::path(words.front()) : *program, words));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "runtime/inject/audit/copies.h"
 #include "runtime/inject/audit/program.h"
 #include "runtime/inject/audit/settings.h"
+#include "runtime/inject/valgrind.h"
 
 extern "C" void* __libc_stack_end;
 
@@ -54,24 +55,65 @@ const char* withOrigin(const char* name, const link_map* loader) {
   return named.good() ? named.c_str() : name;
 }
 
-bool exists(const char* path) {
-  struct stat status{};
-  return !failed(systemCall(__NR_newfstatat, AT_FDCWD, asLong(path), asLong(&status), 0));
+bool readStatus(const char* path, struct stat& status, int flags = 0) {
+  return !failed(systemCall(__NR_newfstatat, AT_FDCWD, asLong(path), asLong(&status), flags));
 }
 
-// For a copy that is loaded by its name: the same copy where its folder stands for the folder that was
-// named, which may not be the one that the file is in. Else the copy as it is.
+bool isSameFile(const char* a, const char* b) {
+  struct stat first{}, second{};
+  return readStatus(a, first) && readStatus(b, second) && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+// Makes the folders of a path, from `start` on. Never behind a link, for that would be outside the cache.
+bool makeFolders(LongPath& path, std::size_t start) {
+  char* const text = path.bytes();
+  for (std::size_t i = start; i < path.size(); ++i) {
+    if (text[i] != '/' || i == start) continue;
+    const std::size_t size = i;
+    if (text[size - 1] == '.' && text[size - 2] == '.' && text[size - 3] == '/') return false;
+    text[size] = 0;
+    systemCall(__NR_mkdir, asLong(text), 0700);
+    struct stat status{};
+    const bool made = readStatus(text, status, AT_SYMLINK_NOFOLLOW) && S_ISDIR(status.st_mode);
+    text[size] = '/';
+    if (!made) return false;
+  }
+  return true;
+}
+
+std::size_t folderSize(const char* path) { return static_cast<std::size_t>(baseName(path) - path); }
+
+// `copy` is to be loaded in the place of the file that is named `name`, which may be a link in another folder
+// than the file's own. $ORIGIN is the folder of the name: so the copy gets a second name, in the folder that
+// stands for that one.
 void preferNamed(const char* name, LongPath& copy) {
+  static constinit LongPath alias, absolute;
+  absolute.clear();
+  if (name[0] != '/') {
+    char folder[4096];
+    const long size = systemCall(__NR_getcwd, asLong(folder), sizeof folder);
+    if (failed(size)) return;
+    absolute.add(folder).add("/");
+  }
+  absolute.add(name);
   const char* const original = originalOf(copy.c_str());
-  if (original == nullptr || name[0] != '/' || strcmp(original, name) == 0) return;
-  static constinit LongPath alias;
+  if (original == nullptr || !absolute.good()) return;
+  const std::size_t size = folderSize(original);
+  if (size == folderSize(absolute.c_str()) && memcmp(original, absolute.c_str(), size) == 0) return;
   alias.clear();
   for (const char* at = copy.c_str(); at != original; ++at) {
     const char one[2] = {*at, 0};
     alias.add(one);
   }
-  alias.add(name);
-  if (!alias.good() || !exists(alias.c_str())) return;
+  const std::size_t start = alias.size();
+  alias.add(absolute.c_str());
+  if (!alias.good()) return;
+  if (!isSameFile(alias.c_str(), copy.c_str())) {
+    if (!mayCallAnything() || !makeFolders(alias, start)) return;
+    systemCall(__NR_symlink, asLong(copy.c_str()), asLong(alias.c_str()));
+    if (!isSameFile(alias.c_str(), copy.c_str())) return;
+  }
   copy.clear();
   copy.add(alias.c_str());
 }
@@ -111,7 +153,8 @@ using namespace traceback::inject::audit;
 #define EXPORTED extern "C" [[gnu::visibility("default")]]
 
 EXPORTED unsigned la_version(unsigned version) {
-  if (!readSettings(__libc_stack_end)) return 0;
+  // Valgrind would lose a program that executes itself.
+  if (traceback::inject::inValgrind() || !readSettings(__libc_stack_end)) return 0;
   noteFilters();
   considerProgram();
   offerBridge();

@@ -56,7 +56,11 @@ std::uint64_t filtersNow() {
   return result;
 }
 
+}  // namespace
+
 bool mayCallAnything() { return filtersNow() == filtersAtStart; }
+
+namespace {
 
 std::int64_t secondsNow() {
   struct timespec now{};
@@ -91,26 +95,17 @@ Known readEntry(const char* entry, LongPath& copy) {
   return age >= 0 && age < static_cast<std::int64_t>(format::kRetrySeconds) ? Known::AsItIs : Known::Nothing;
 }
 
-// The variables that the instrumentor may look at: all but those of the dynamic linker, which would have it
-// treated as the program is.
+// Its environment is its own: with that of the program, the dynamic linker would treat it as the program.
 void haveItMade(const char* file, bool program) {
-  constexpr unsigned kMost = 256;
-  static constinit const char* variables[kMost + 1];
-  unsigned count = 0;
-  for (char** entry = settings.environment; *entry != nullptr && count < kMost; ++entry)
-    if (strncmp(*entry, "LD_", 3) != 0) variables[count++] = *entry;
-  variables[count] = nullptr;
-  const char* arguments[] = {
-      settings.collector, "prepare", "--cache", settings.cache, "--", file, nullptr, nullptr};
-  if (program) {
-    arguments[4] = "--program";
-    arguments[5] = "--";
-    arguments[6] = file;
-  }
+  const char* arguments[8] = {settings.collector, "prepare", "--cache", settings.cache};
+  unsigned count = 4;
+  if (program) arguments[count++] = "--program";
+  arguments[count++] = "--";
+  arguments[count] = file;
   const SignalsBlocked blocked;
   runChild({.program = settings.collector,
             .arguments = arguments,
-            .environment = variables,
+            .environment = settings.forInstrumentor,
             .silent = false,
             .mostMilliseconds = 0});
 }

@@ -12,5 +12,6 @@ bool findCopy(const char* file, bool program, LongPath& copy);
 // Notes how the process's system calls are filtered now: once the program adds a filter of its own, only
 // calls are made that the dynamic linker makes as well.
 void noteFilters();
+bool mayCallAnything();
 
 }  // namespace traceback::inject::audit

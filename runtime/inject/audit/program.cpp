@@ -4,6 +4,7 @@
 #include <linux/prctl.h>
 #include <sys/stat.h>
 
+#include "runtime/format/cache.h"
 #include "runtime/inject/audit/copies.h"
 #include "runtime/inject/audit/settings.h"
 
@@ -12,6 +13,8 @@ namespace traceback::inject::audit {
 namespace {
 
 constexpr std::size_t kNameSize = 16;  // of a process, with the zero
+
+constexpr const char* kLists[] = {"LD_PRELOAD", "LD_AUDIT", "GLIBC_TUNABLES"};
 
 constinit char executable[4096];
 constinit const char* original = nullptr;
@@ -31,12 +34,6 @@ bool pathIsStillTrue() {
          byPath.st_dev == byProcess.st_dev && byPath.st_ino == byProcess.st_ino;
 }
 
-std::uint64_t* auxiliaryValue(std::uint64_t type) {
-  for (std::uint64_t* aux = settings.auxiliary; aux[0] != AT_NULL; aux += 2)
-    if (aux[0] == type) return &aux[1];
-  return nullptr;
-}
-
 // Executed in an original's place, under a file name that is not the one the program was called by: the
 // process's name and AT_EXECFN are put right.
 void restoreNames() {
@@ -46,11 +43,12 @@ void restoreNames() {
   for (unsigned i = 0; *at != 0 && *at != '/' && i + 1 < kNameSize; ++i) name[i] = *at++;
   if (*at != '/') return;
   if (name[0] != 0) systemCall(__NR_prctl, PR_SET_NAME, asLong(name));
-  if (std::uint64_t* value = auxiliaryValue(AT_EXECFN)) *value = reinterpret_cast<std::uint64_t>(at + 1);
+  if (const std::uint64_t* value = auxiliaryValue(AT_EXECFN))
+    *const_cast<std::uint64_t*>(value) = reinterpret_cast<std::uint64_t>(at + 1);
 }
 
 // The program's arguments and environment as they are, with the names for restoreNames() added.
-void execute(const char* copy) {
+void execute(const char* file) {
   static constinit LongPath execution;
   char name[kNameSize] = {};
   systemCall(__NR_prctl, PR_GET_NAME, asLong(name));
@@ -69,8 +67,84 @@ void execute(const char* copy) {
       environment[used++] = settings.environment[i];
   environment[used++] = execution.c_str();
   environment[used] = nullptr;
-  systemCall(__NR_execve, asLong(copy), asLong(settings.arguments), asLong(environment));
+  systemCall(__NR_execve, asLong(file), asLong(settings.arguments), asLong(environment));
   // Out of memory, or the cache is mounted noexec: the original goes on.
+}
+
+// Takes what is ours out of a list, in place.
+void removeOurs(char* list) {
+  char* part = list;
+  for (char* at = list;; ++at) {
+    if (*at != 0 && *at != ':' && *at != ' ') continue;
+    const char end = *at;
+    *at = 0;
+    const bool ours = strcmp(part, format::kTunable) == 0 || strcmp(baseName(part), "libtraceback.so") == 0 ||
+                      strcmp(baseName(part), "libtraceback-audit.so") == 0;
+    *at = end;
+    if (ours) {
+      // With the divider behind it, or the one before it.
+      char* const rest = end != 0 ? at + 1 : at;
+      if (end == 0 && part != list) --part;
+      memmove(part, rest, strlen(rest) + 1);
+      at = part - 1;
+      if (end == 0) return;
+      continue;
+    }
+    if (end == 0) return;
+    part = at + 1;
+  }
+}
+
+bool isOurs(char* entry) {
+  if (strncmp(entry, "TRACEBACK_", 10) == 0) return true;
+  for (const char* list : kLists)
+    if (const char* value = valueOf(entry, list); value != nullptr && *value == 0) return true;
+  return false;
+}
+
+// The program once more, as if nothing of ours had been there.
+void executeAlone() {
+  std::size_t used = 0;
+  for (std::size_t i = 0; settings.environment[i] != nullptr; ++i) {
+    char* const entry = settings.environment[i];
+    for (const char* name : kLists)
+      if (char* value = valueOf(entry, name)) removeOurs(value);
+    if (!isOurs(entry)) settings.environment[used++] = entry;
+  }
+  settings.environment[used] = nullptr;
+  systemCall(__NR_execve, asLong(executable), asLong(settings.arguments), asLong(settings.environment));
+}
+
+// These check that they are the first library, and have more thread-local storage than there is room for.
+bool isSanitizer(const char* library) {
+  constexpr const char* kNames[] = {"libasan.so", "libtsan.so", "liblsan.so", "libhwasan.so"};
+  for (const char* name : kNames)
+    if (strncmp(library, name, strlen(name)) == 0) return true;
+  return false;
+}
+
+bool needsSanitizer() {
+  const std::uint64_t* headers = auxiliaryValue(AT_PHDR);
+  const std::uint64_t* count = auxiliaryValue(AT_PHNUM);
+  if (headers == nullptr || count == nullptr) return false;
+  const auto* segments = reinterpret_cast<const Elf64_Phdr*>(*headers);
+  std::uint64_t bias = 0;
+  const Elf64_Dyn* dynamic = nullptr;
+  for (std::uint64_t i = 0; i < *count; ++i)
+    if (segments[i].p_type == PT_PHDR) bias = *headers - segments[i].p_vaddr;
+  for (std::uint64_t i = 0; i < *count; ++i)
+    if (segments[i].p_type == PT_DYNAMIC)
+      dynamic = reinterpret_cast<const Elf64_Dyn*>(bias + segments[i].p_vaddr);
+  if (dynamic == nullptr) return false;
+  const char* strings = nullptr;
+  // The linker may have made an address of it already.
+  for (const auto* entry = dynamic; entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == DT_STRTAB)
+      strings = reinterpret_cast<const char*>(entry->d_un.d_ptr < bias ? entry->d_un.d_ptr + bias
+                                                                       : entry->d_un.d_ptr);
+  for (const auto* entry = dynamic; strings != nullptr && entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == DT_NEEDED && isSanitizer(strings + entry->d_un.d_val)) return true;
+  return false;
 }
 
 }  // namespace
@@ -81,6 +155,7 @@ void considerProgram() {
   if (!readExecutable()) return;
   original = originalOf(executable);
   if (original != nullptr) return restoreNames();
+  if (needsSanitizer() && pathIsStillTrue()) executeAlone();
   if (strcmp(executable, settings.collector) == 0 || !isWanted(executable) || !pathIsStillTrue()) return;
   static constinit LongPath copy;
   if (findCopy(executable, true, copy)) execute(copy.c_str());

@@ -22,6 +22,14 @@ constexpr char kCLibrary[] =
 // The debugging of the dynamic linker itself: what it prints is the program's.
 constexpr const char* kLinkerModes[] = {"LD_TRACE_LOADED_OBJECTS", "LD_VERBOSE"};
 
+constexpr const char* kForInstrumentor[] = {"TRACEBACK_INSTRUMENT", "TRACEBACK_CACHE_SIZE"};
+
+bool contains(const char* text, const char* part) {
+  for (; *text != 0; ++text)
+    if (strncmp(text, part, strlen(part)) == 0) return true;
+  return false;
+}
+
 }  // namespace
 
 const char* baseName(const char* path) {
@@ -31,6 +39,23 @@ const char* baseName(const char* path) {
   return name;
 }
 
+const char* keepText(const char* text) {
+  static constinit char pool[32768];
+  static constinit std::size_t used = 0;
+  const std::size_t size = strlen(text) + 1;
+  if (size > sizeof pool - used) return nullptr;
+  char* const to = pool + used;
+  memcpy(to, text, size);
+  used += size;
+  return to;
+}
+
+const std::uint64_t* auxiliaryValue(std::uint64_t type) {
+  for (const std::uint64_t* aux = settings.auxiliary; aux[0] != AT_NULL; aux += 2)
+    if (aux[0] == type) return &aux[1];
+  return nullptr;
+}
+
 bool readSettings(void* stackEnd) {
   auto* words = static_cast<std::uint64_t*>(stackEnd);
   const std::uint64_t count = words[0];
@@ -38,19 +63,29 @@ bool readSettings(void* stackEnd) {
   settings.environment = settings.arguments + count + 1;
   const char** const values[] = {&settings.cache, &settings.collector, &settings.only, &settings.exclude,
                                  &settings.execution};
+  unsigned forInstrumentor = 0;
+  bool runtimeIsThere = false;
   char** entry = settings.environment;
   for (; *entry != nullptr; ++entry) {
     for (const char* mode : kLinkerModes)
       if (valueOf(*entry, mode) != nullptr) return false;
     if (const char* value = valueOf(*entry, "TRACEBACK"); value != nullptr && strcmp(value, "off") == 0)
       return false;
+    if (const char* value = valueOf(*entry, "LD_PRELOAD"))
+      runtimeIsThere = contains(value, "/libtraceback.so");
+    for (const char* name : kForInstrumentor)
+      if (valueOf(*entry, name) != nullptr &&
+          (settings.forInstrumentor[forInstrumentor] = keepText(*entry)) != nullptr)
+        ++forInstrumentor;
     for (unsigned i = 0; i < sizeof kNames / sizeof *kNames; ++i)
-      if (const char* value = valueOf(*entry, kNames[i]); value != nullptr) *values[i] = value;
+      if (const char* value = valueOf(*entry, kNames[i]); value != nullptr)
+        if ((*values[i] = keepText(value)) == nullptr) return false;
   }
   settings.auxiliary = reinterpret_cast<std::uint64_t*>(entry + 1);
-  for (const std::uint64_t* aux = settings.auxiliary; aux[0] != AT_NULL; aux += 2)
-    if (aux[0] == AT_SECURE && aux[1] != 0) return false;
-  return settings.cache != nullptr && settings.cache[0] == '/' && settings.collector != nullptr;
+  if (const std::uint64_t* secure = auxiliaryValue(AT_SECURE); secure != nullptr && *secure != 0)
+    return false;
+  return settings.cache != nullptr && settings.cache[0] == '/' && settings.collector != nullptr &&
+         runtimeIsThere;
 }
 
 const char* originalOf(const char* path) {

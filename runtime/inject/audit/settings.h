@@ -21,11 +21,18 @@ struct Settings {
   const char* only = nullptr;
   const char* exclude = nullptr;
   const char* execution = nullptr;  // TRACEBACK_EXEC
+  const char* forInstrumentor[3] = {};  // NAME=value
 };
 extern Settings settings;
 
-// Reads the process's first stack. False if this process is to be left alone.
+// Reads the process's first stack. False if this process is to be left alone. Keeps copies, for programs
+// write their titles over the texts there.
 bool readSettings(void* stackEnd);
+
+const std::uint64_t* auxiliaryValue(std::uint64_t type);
+
+// A copy that stays; null if there is no more room.
+const char* keepText(const char* text);
 
 // Where the original's path begins in the path of a copy in the cache; null if it is none.
 const char* originalOf(const char* path);

@@ -9,6 +9,7 @@
 
 #include "runtime/format/module.h"
 #include "runtime/inject/system.h"
+#include "runtime/inject/valgrind.h"
 #include "runtime/inject/variables.h"
 
 extern "C" [[gnu::visibility("hidden")]] const traceback::format::StarterHeader traceback_starter_header;
@@ -49,19 +50,6 @@ bool isBound() {
   const auto* slots = reinterpret_cast<const format::ModuleSlots*>(reinterpret_cast<std::int64_t>(header) +
                                                                    header->moduleSlots);
   return __atomic_load_n(&slots->bound, __ATOMIC_ACQUIRE) != 0;
-}
-
-// Valgrind's client request RUNNING_ON_VALGRIND (valgrind.h): a program that executes itself would run on
-// outside of it.
-bool inValgrind() {
-  const volatile std::uint64_t request[6] = {0x1001};
-  std::uint64_t result = 0;
-  __asm__ volatile(
-      "rolq $3, %%rdi\n\trolq $13, %%rdi\n\trolq $61, %%rdi\n\trolq $51, %%rdi\n\txchgq %%rbx, %%rbx"
-      : "+d"(result)
-      : "a"(&request)
-      : "cc", "memory");
-  return result != 0;
 }
 
 // What the dynamic linker can be told to load: it splits the list at colons and spaces.

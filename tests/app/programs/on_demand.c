@@ -1,0 +1,141 @@
+// Does what `traceback run` has to see through, and says what it sees itself.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+int on_demand_library(int value);
+
+static void printMaps(void) {
+  char line[8192];
+  FILE* maps = fopen("/proc/self/maps", "r");
+  while (fgets(line, sizeof line, maps) != NULL) fputs(line, stdout);
+  fclose(maps);
+}
+
+static int printObject(struct dl_phdr_info* info, size_t size, void* data) {
+  (void)size, (void)data;
+  // The runtime itself is no secret.
+  if (strstr(info->dlpi_name, "libtraceback") == NULL) printf("object=%s\n", info->dlpi_name);
+  return 0;
+}
+
+static void printNames(char** argv) {
+  char text[4096] = "", name[17] = "";
+  Dl_info info;
+  const ssize_t size = readlink("/proc/self/exe", text, sizeof text - 1);
+  printf("exe=%s size=%zd\n", text, size);
+  char few[6] = "";
+  printf("few=%zd ", readlink("/proc/self/exe", few, 5));
+  printf("%s\n", few);
+  snprintf(text, sizeof text, "/proc/%d/exe", (int)getpid());
+  char* real = realpath(text, NULL);
+  printf("real=%s\n", real);
+  free(real);
+  real = canonicalize_file_name("/proc/self/exe");
+  printf("canonical=%s\n", real);
+  free(real);
+  struct stat status;
+  const int file = open("/proc/self/exe", O_RDONLY);
+  fstat(file, &status);
+  close(file);
+  printf("inode=%lu\n", (unsigned long)status.st_ino);
+  printf("execfn=%s argv0=%s invoked=%s\n", (const char*)getauxval(AT_EXECFN), argv[0],
+         program_invocation_name);
+  prctl(PR_GET_NAME, name);
+  printf("name=%s\n", name);
+  dladdr((void*)printNames, &info);
+  printf("dladdr=%s\n", info.dli_fname);
+  dladdr((void*)on_demand_library, &info);
+  printf("library=%s\n", info.dli_fname);
+  void* handle = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  if (handle != NULL && dlinfo(handle, RTLD_DI_ORIGIN, text) == 0) printf("origin=%s\n", text);
+  dl_iterate_phdr(printObject, NULL);
+  for (int i = 0; i < 20; ++i)
+    if (fcntl(i, F_GETFD) >= 0) printf("descriptor=%d\n", i);
+  sigset_t mask;
+  sigprocmask(SIG_BLOCK, NULL, &mask);
+  printf("umask=%o blocked=%d%d\n", (unsigned)umask(0), sigismember(&mask, SIGINT),
+         sigismember(&mask, SIGCHLD));
+}
+
+static int statusOf(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int startChild(const char* how, char** words) {
+  char line[4096] = "";
+  for (char** word = words; *word != NULL; ++word) {
+    strcat(line, " '");
+    strcat(line, *word);
+    strcat(line, "'");
+  }
+  fflush(stdout);
+  if (strcmp(how, "execve") == 0) return execve(words[0], words, environ);
+  if (strcmp(how, "execvp") == 0) return execvp(words[0], words);
+  if (strcmp(how, "execl") == 0) return execl(words[0], words[0], words[1], NULL);
+  if (strcmp(how, "raw") == 0) return (int)syscall(SYS_execve, words[0], words, environ);
+  if (strcmp(how, "empty") == 0) {
+    char* none[] = {NULL};
+    return execve(words[0], words, none);
+  }
+  if (strcmp(how, "system") == 0) return WEXITSTATUS(system(line));
+  if (strcmp(how, "popen") == 0) {
+    FILE* pipe = popen(line, "r");
+    for (int c; (c = fgetc(pipe)) != EOF;) putchar(c);
+    return WEXITSTATUS(pclose(pipe));
+  }
+  pid_t child = -1;
+  if (strcmp(how, "spawn") == 0) posix_spawn(&child, words[0], NULL, NULL, words, environ);
+  if (strcmp(how, "spawnp") == 0) posix_spawnp(&child, words[0], NULL, NULL, words, environ);
+  if (strcmp(how, "vfork") == 0) {
+    child = vfork();
+    if (child == 0) {
+      execve(words[0], words, environ);
+      _exit(127);
+    }
+  }
+  if (strcmp(how, "fork") == 0) {
+    child = fork();
+    if (child == 0) {
+      execv(words[0], words);
+      _exit(127);
+    }
+  }
+  return statusOf(child);
+}
+
+int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "maps";
+  if (strcmp(what, "names") == 0) printNames(argv);
+  if (strcmp(what, "maps") == 0) printMaps();
+  if (strcmp(what, "dlopen") == 0) {
+    for (int i = 2; i < argc; ++i) {
+      void* handle = dlopen(argv[i], RTLD_NOW);
+      if (handle == NULL) return printf("%s\n", dlerror()), 1;
+      struct link_map* map = handle;
+      printf("loaded=%s again=%d\n", map->l_name, dlopen(argv[i], RTLD_NOW | RTLD_NOLOAD) == handle);
+    }
+    printMaps();
+  }
+  if (strcmp(what, "child") == 0) return startChild(argv[2], argv + 3);
+  if (strcmp(what, "exit") == 0) return atoi(argv[2]);
+  if (strcmp(what, "kill") == 0) raise(atoi(argv[2]));
+  if (strcmp(what, "fault") == 0) return on_demand_library(-1);
+  return 0;
+}

@@ -1,0 +1,270 @@
+// `traceback run` instruments libraries and children as they come, and what they see of it is as before.
+#include <signal.h>
+#include <unistd.h>
+
+#include <QDir>
+#include <QFileInfo>
+#include <QProcess>
+#include <QRegularExpression>
+#include <QTest>
+
+#include "tests/app/command_line.h"
+
+using namespace traceback::test;
+
+class OnDemandTest : public QObject {
+  Q_OBJECT
+
+  std::unique_ptr<CommandLine> m_line;
+  const QString m_program = QStringLiteral(ON_DEMAND_PROGRAM);
+  const QString m_library = QStringLiteral(ON_DEMAND_LIBRARY);
+  const QString m_plugin = QStringLiteral(ON_DEMAND_PLUGIN);
+
+  Ran runIt(const QStringList& words, const QStringList& options = {}) const {
+    return m_line->traceback(QStringList{"run"} + options + QStringList{"--"} + words);
+  }
+  Ran plain(const QStringList& words) const {
+    return run(words.first(), words.mid(1), m_line->environment());
+  }
+  QString cache() const { return m_line->path("cache/traceback/instrumented"); }
+  // Whether a listing of mappings has the copy of a file with this path.
+  static bool hasCopy(const QByteArray& maps, const QString& path) {
+    return maps.contains("/objects/") &&
+           QRegularExpression("/objects/[0-9a-f]{32}" + QRegularExpression::escape(path) + "\n")
+               .match(QString::fromUtf8(maps))
+               .hasMatch();
+  }
+  static bool hasOriginal(const QByteArray& maps, const QString& path) {
+    return maps.contains(" " + path.toUtf8() + "\n");
+  }
+  QString copied(const QString& file, const QString& to) const {
+    const QString path = m_line->path(to);
+    return QDir().mkpath(QFileInfo(path).path()) && QFile::copy(file, path) ? path : QString();
+  }
+  QByteArray lastLineOfSnap() const {
+    const QStringList snaps = m_line->snaps();
+    if (snaps.size() != 1) return "no snap";
+    return m_line->traceback({"print", "--last", "3", snaps[0]}).out;
+  }
+
+ private slots:
+  void init() {
+    m_line = std::make_unique<CommandLine>();
+    QVERIFY(m_line->isReady());
+  }
+
+  void theProgramAndItsLibrariesAreCopies() {
+    const Ran ran = runIt({m_program});
+    QCOMPARE(ran.err, QByteArray());
+    QVERIFY2(hasCopy(ran.out, m_program) && hasCopy(ran.out, m_library), ran.out.constData());
+    QVERIFY(!hasOriginal(ran.out, m_library));
+  }
+
+  void theCLibraryAndTheLoaderAreNot() {
+    const Ran ran = runIt({m_program});
+    QVERIFY(!QRegularExpression("objects/[^\n]*/(libc\\.so|ld-linux)").match(ran.out).hasMatch());
+    QVERIFY(ran.out.contains("/libc.so.6"));
+  }
+
+  void whatIsLoadedLaterIsInstrumented_data() {
+    QTest::addColumn<QString>("name");
+    QTest::newRow("by name") << QFileInfo(m_plugin).fileName();
+    QTest::newRow("by its path") << m_plugin;
+    QTest::newRow("by a path with detours") << QFileInfo(m_plugin).path() + "/../" +
+                                                   QFileInfo(QFileInfo(m_plugin).path()).fileName() + "/" +
+                                                   QFileInfo(m_plugin).fileName();
+  }
+  void whatIsLoadedLaterIsInstrumented() {
+    QFETCH(QString, name);
+    m_line->environment().insert("LD_LIBRARY_PATH", QFileInfo(m_plugin).path());
+    const Ran ran = runIt({m_program, "dlopen", name});
+    QVERIFY2(hasCopy(ran.out, m_plugin), ran.out.constData());
+    const Ran before = plain({m_program, "dlopen", name});
+    QCOMPARE(ran.out.left(ran.out.indexOf('\n')), before.out.left(before.out.indexOf('\n')));
+  }
+
+  void aLinkToALoadedLibraryIsThatLibrary() {
+    QVERIFY(QFile::link(m_plugin, m_line->path("link.so")));
+    const Ran ran = runIt({m_program, "dlopen", m_plugin, m_line->path("link.so")});
+    const Ran before = plain({m_program, "dlopen", m_plugin, m_line->path("link.so")});
+    const auto firstLines = [](const QByteArray& text) { return text.split('\n').mid(0, 2); };
+    QCOMPARE(firstLines(ran.out), firstLines(before.out));
+    QCOMPARE(firstLines(ran.out)[0], firstLines(ran.out)[1]);
+  }
+
+  void theyAreMadeOnce() {
+    runIt({m_program});
+    const QStringList first = listing(cache());
+    QCOMPARE(runIt({m_program}).status, 0);
+    QCOMPARE(listing(cache()), first);
+  }
+
+  void aChangedLibraryIsMadeAnew() {
+    const QString library = copied(m_plugin, "plugin.so");
+    QVERIFY(hasCopy(runIt({m_program, "dlopen", library}).out, library));
+    const QStringList first = listing(cache());
+    QVERIFY(QFile::remove(library));
+    QVERIFY(QFile::copy(m_library, library));
+    QVERIFY(hasCopy(runIt({m_program, "dlopen", library}).out, library));
+    QVERIFY(listing(cache()).size() > first.size());
+  }
+
+  void manyAtOnceGetWhatOneGets() {
+    std::vector<std::unique_ptr<QProcess>> processes;
+    for (int i = 0; i < 4; ++i) {
+      auto& process = processes.emplace_back(std::make_unique<QProcess>());
+      process->setProcessEnvironment(m_line->environment());
+      process->start(CommandLine::program(), {"run", "--", m_program, "dlopen", m_plugin});
+    }
+    for (auto& process : processes) {
+      QVERIFY(process->waitForFinished(120'000));
+      const QByteArray out = process->readAllStandardOutput();
+      QVERIFY2(hasCopy(out, m_program) && hasCopy(out, m_library) && hasCopy(out, m_plugin), out.constData());
+      QCOMPARE(process->readAllStandardError(), QByteArray());
+    }
+  }
+
+  void patternsChoose() {
+    const Ran only = runIt({m_program, "dlopen", m_plugin}, {"--only", "*" + QFileInfo(m_plugin).fileName()});
+    QVERIFY2(hasCopy(only.out, m_plugin), only.out.constData());
+    QVERIFY(hasOriginal(only.out, m_program) && hasOriginal(only.out, m_library));
+    const Ran excluded =
+        runIt({m_program, "dlopen", m_plugin},
+              {"--exclude", QFileInfo(m_program).path() + "/on_dem*d", "--exclude", "libon_demand_[!l]*"});
+    QVERIFY2(!hasCopy(excluded.out, m_program) && !hasCopy(excluded.out, m_plugin), excluded.out.constData());
+    QVERIFY(hasCopy(excluded.out, m_library));
+    QCOMPARE(excluded.err, QByteArray());
+  }
+
+  void childrenAreFollowed_data() {
+    QTest::addColumn<QString>("how");
+    QTest::addColumn<bool>("followed");
+    for (const char* how :
+         {"execve", "execvp", "execl", "empty", "system", "popen", "spawn", "spawnp", "vfork", "fork"})
+      QTest::newRow(how) << how << true;
+    // A program that makes the system call itself says which environment is meant.
+    QTest::newRow("raw") << "raw" << false;
+  }
+  void childrenAreFollowed() {
+    QFETCH(QString, how);
+    QFETCH(bool, followed);
+    const Ran ran = runIt({m_program, "child", how, m_program, "maps"});
+    QCOMPARE(ran.status, 0);
+    QCOMPARE(ran.err, QByteArray());
+    QCOMPARE(hasCopy(ran.out, m_program), followed);
+    QCOMPARE(hasCopy(ran.out, m_library), followed);
+  }
+
+  void scriptsAreFollowed() {
+    const QString script = m_line->path("script");
+    QVERIFY(writeFile(
+        script,
+        "#!/bin/sh\n'" + m_program.toUtf8() + "' maps | cat\nread name </proc/$$/comm; echo $name $0\n",
+        true));
+    const Ran ran = runIt({script});
+    QCOMPARE(ran.err, QByteArray());
+    QVERIFY2(hasCopy(ran.out, m_program), ran.out.constData());
+    QVERIFY2(ran.out.endsWith("script " + script.toUtf8() + "\n"), ran.out.constData());
+  }
+
+  void childrenEndAsTheyDo() {
+    QCOMPARE(runIt({m_program, "child", "spawn", m_program, "exit", "7"}).status, 7);
+    QCOMPARE(runIt({m_program, "child", "system", m_program, "exit", "9"}).status, 9);
+    QCOMPARE(runIt({m_program, "child", "fork", m_program, "kill", QString::number(SIGKILL)}).status,
+             128 + SIGKILL);
+    QCOMPARE(runIt({m_program, "child", "execve", m_program, "kill", QString::number(SIGTERM)}).status,
+             128 + SIGTERM);
+  }
+
+  void environmentsAreAsTheyWere_data() {
+    QTest::addColumn<QStringList>("words");
+    QTest::newRow("of a child") << QStringList{m_program, "child", "execve", "/usr/bin/env"};
+    QTest::newRow("of a shell's child") << QStringList{m_program, "child", "system", "/usr/bin/env"};
+    QTest::newRow("none") << QStringList{m_program, "child", "empty", "/usr/bin/env"};
+    QTest::newRow("env -i") << QStringList{"/usr/bin/env", "-i", "A=b", "/usr/bin/env"};
+    QTest::newRow("lists") << QStringList{"/usr/bin/env", "LD_PRELOAD=libm.so.6",
+                                          "GLIBC_TUNABLES=glibc.malloc.arena_max=1", "/usr/bin/env"};
+  }
+  void environmentsAreAsTheyWere() {
+    QFETCH(QStringList, words);
+    const auto sorted = [](const Ran& ran) {
+      auto lines = ran.out.split('\n');
+      std::ranges::sort(lines);
+      return lines;
+    };
+    const Ran ran = runIt(words);
+    QCOMPARE(sorted(ran), sorted(plain(words)));
+    QCOMPARE(ran.err, QByteArray());
+  }
+
+  void namesAreTheOriginals_data() {
+    QTest::addColumn<QString>("program");
+    QTest::newRow("as built") << m_program;
+    QTest::newRow("a link") << "link";
+    QTest::newRow("beside its library") << "beside/bin/on_demand";
+    QTest::newRow("through a linked folder") << "linked/bin/on_demand";
+  }
+  void namesAreTheOriginals() {
+    QFETCH(QString, program);
+    QVERIFY(QFile::link(m_program, m_line->path("link")));
+    QVERIFY(!copied(QStringLiteral(ON_DEMAND_ORIGIN_PROGRAM), "beside/bin/on_demand").isEmpty());
+    QVERIFY(!copied(m_library, "beside/lib/" + QFileInfo(m_library).fileName()).isEmpty());
+    QVERIFY(QFile::link(m_line->path("beside"), m_line->path("linked")));
+    if (!program.startsWith('/')) program = m_line->path(program);
+    const Ran ran = runIt({program, "names"});
+    const Ran before = plain({program, "names"});
+    QCOMPARE(QString(ran.out).split('\n'), QString(before.out).split('\n'));
+    QCOMPARE(ran.err, QByteArray());
+    QCOMPARE(ran.status, 0);
+    // And as a child.
+    QCOMPARE(runIt({m_program, "child", "execve", program, "names"}).out, before.out);
+  }
+
+  void librariesBesideAProgramAreInstrumented() {
+    const QString program = copied(QStringLiteral(ON_DEMAND_ORIGIN_PROGRAM), "beside/bin/on_demand");
+    const QString library = copied(m_library, "beside/lib/" + QFileInfo(m_library).fileName());
+    const Ran ran = runIt({program, "maps"});
+    QVERIFY2(hasCopy(ran.out, program) && hasCopy(ran.out, library), ran.out.constData());
+    const Ran later = runIt({program, "dlopen", "$ORIGIN/../lib/" + QFileInfo(m_library).fileName()});
+    QCOMPARE(later.status, 0);
+  }
+
+  void offIsForChildrenToo() {
+    const Ran ran = runIt({"/usr/bin/env", "TRACEBACK=off", m_program, "maps"});
+    QVERIFY2(hasOriginal(ran.out, m_program), ran.out.constData());
+    QVERIFY(!ran.out.contains("libtraceback"));
+  }
+
+  void theFaultOfALibraryHasItsLines() {
+    const Ran ran = m_line->throughShell("ulimit -c 0; exec \"$@\"", {"run", "--", m_program, "fault"});
+    QCOMPARE(ran.status, 128 + SIGSEGV);
+    const QByteArray last = lastLineOfSnap();
+    QVERIFY2(last.contains("on_demand_library.c:13") && last.contains("<-- fault"), last.constData());
+  }
+
+  void aLateLibraryRecordsFromItsFirstInstructionOn() {
+    m_line->environment().insert("ON_DEMAND_FAULT", "1");
+    const Ran ran =
+        m_line->throughShell("ulimit -c 0; exec \"$@\"",
+                             {"run", "--exclude", QFileInfo(m_library).fileName(), "--", "/usr/bin/env",
+                              "python3", "-S", "-c", "import ctypes; ctypes.CDLL('" + m_plugin + "')"});
+    QCOMPARE(ran.status, 128 + SIGSEGV);
+    const QByteArray last = lastLineOfSnap();
+    QVERIFY2(last.contains("on_demand_library.c:8") && last.contains("<-- fault"), last.constData());
+  }
+
+  void aLibraryThatCannotBeInstrumentedIsUsedAsItIs() {
+    const QString library = m_line->path("plugin.so");
+    QCOMPARE(m_line->traceback({"instrument", "--null", m_plugin, "-o", library}).status, 0);
+    const Ran ran = runIt({m_program, "dlopen", library});
+    QCOMPARE(ran.status, 0);
+    QCOMPARE(ran.err, QByteArray());
+    QVERIFY2(hasOriginal(ran.out, library), ran.out.constData());
+    const Ran doctor = m_line->traceback({"doctor"});
+    QVERIFY2(doctor.out.contains("left as it is") && doctor.out.contains(library.toUtf8()),
+             doctor.out.constData());
+  }
+};
+
+QTEST_GUILESS_MAIN(OnDemandTest)
+#include "tst_on_demand.moc"
