@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "instrument/analysis/eligibility.h"
 #include "instrument/elf/elf_plan.h"
 #include "instrument/elf/elf_writer.h"
 #include "instrument/elf/preinit.h"
@@ -21,37 +22,6 @@ namespace {
 using loader::ElfImage;
 using model::fail;
 using model::Result;
-
-bool isInstrumented(const ElfImage& image) {
-  if (image.section(format::kMapSection) != nullptr) return true;
-  for (const Elf64_Phdr& segment : image.segments()) {
-    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
-    const auto bytes = image.bytesAt({segment.p_vaddr}, sizeof format::kModuleMagic);
-    if (bytes && std::memcmp(bytes->data(), &format::kModuleMagic, sizeof format::kModuleMagic) == 0)
-      return true;
-  }
-  return false;
-}
-
-// What no part of the design covers: the whole file is left alone.
-Result<void> checkFile(const ElfImage& image) {
-  const auto refuse = [&](std::string why) { return fail(std::move(why), image.path()); };
-  if (image.type() != ET_DYN && image.type() != ET_EXEC) return refuse("not a program or shared library");
-  if (isInstrumented(image)) return refuse("is instrumented already");
-  if (image.segment(PT_DYNAMIC) == nullptr)
-    return refuse("statically linked: only dynamic programs can be recorded");
-  if (const auto soname = image.dynamicValue(DT_SONAME))
-    if (const auto name = image.dynamicString(*soname)) {
-      if (name->starts_with("ld-linux")) return refuse("the dynamic loader is left as it is");
-      if (*name == "libtraceback.so") return refuse("the recorder itself is left as it is");
-    }
-  if (image.dynamicValue(DT_TEXTREL) || (image.dynamicValue(DT_FLAGS).value_or(0) & DF_TEXTREL) != 0)
-    return refuse("has text relocations: its code is changed as it is loaded");
-  for (const Elf64_Phdr& segment : image.segments())
-    if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 && (segment.p_flags & PF_W) != 0)
-      return refuse("has writable code");
-  return {};
-}
 
 Report reportOf(const Plan& plan, const NewSegment& segment) {
   Report report;

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "instrument/analysis/code_rules.h"
 #include "instrument/analysis/code_targets.h"
+#include "instrument/analysis/eligibility.h"
 #include "instrument/analysis/entry_window.h"
 #include "instrument/flow/flow_graph.h"
 #include "instrument/flow/liveness.h"
@@ -56,8 +58,10 @@ model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& optio
   auto program = readProgram(image);
   if (!program) return std::unexpected(program.error());
   if (auto movable = canMove(image, program->ehFrame); !movable) return std::unexpected(movable.error());
+  if (auto eligible = checkCode(*program); !eligible) return std::unexpected(eligible.error());
   Plan plan{std::move(*program), {}, 0, 0};
   if (progress) progress(0.2);
+  applyCodeRules(plan.program);
   const CodeTargets targets = CodeTargets::find(plan.program);
   if (progress) progress(0.35);
 

@@ -45,6 +45,10 @@ std::string skipReasonName(format::SkipReason reason) {
       return "no record codes left";
     case Excluded:
       return "excluded";
+    case PatchedWhileRunning:
+      return "made to be patched while running";
+    case SplitStack:
+      return "split stack";
     case Count:
       break;
   }

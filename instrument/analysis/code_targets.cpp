@@ -109,6 +109,27 @@ void CodeTargets::scanBytes() {
   }
 }
 
+// Short jumps, branches and loops that may stand in code without unwind information.
+void CodeTargets::scanShortJumps() {
+  for (const CodeRange& range : m_program->code) {
+    const auto scan = [&](VirtAddr from, VirtAddr to) {
+      for (VirtAddr at = from; at.value + 2 <= to.value; ++at.value) {
+        const std::size_t i = at.value - range.start.value;
+        const auto opcode = std::uint8_t(range.bytes[i]);
+        if (opcode != 0xEB && (opcode & 0xF0) != 0x70 && (opcode & 0xFC) != 0xE0) continue;
+        mark(m_possible, {at.value + 2 + std::uint64_t(std::int64_t(load<std::int8_t>(range.bytes, i + 1)))});
+      }
+    };
+    VirtAddr at = range.start;
+    for (const Function& f : m_program->functions) {
+      if (!range.contains(f.start)) continue;
+      scan(at, f.start);
+      at = std::max(at, std::min(f.end(), range.end));
+    }
+    scan(at, range.end);
+  }
+}
+
 // Words of data, relocation addends and symbols that are addresses of code.
 void CodeTargets::scanData(Program& program) {
   const loader::ElfImage& image = *program.image;
@@ -168,6 +189,7 @@ CodeTargets CodeTargets::find(Program& program) {
   }
   out.scanInstructions(program);
   out.scanBytes();
+  out.scanShortJumps();
   out.scanData(program);
   out.scanTables(program);
   for (Function& f : program.functions) {

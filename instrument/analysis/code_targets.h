@@ -25,6 +25,7 @@ class CodeTargets {
   bool marked(const std::vector<std::vector<bool>>& bits, VirtAddr address) const;
   void scanInstructions(Program& program);
   void scanBytes();
+  void scanShortJumps();
   void scanData(Program& program);
   void scanTables(Program& program);
   void markAddressTaken(Program& program, VirtAddr address);

@@ -72,6 +72,7 @@ SkipReason decodeFunction(const Program& program, Function& f) {
     if (!insn) return SkipReason::BadDecode;
     if (insn->unsafe) return SkipReason::UnsafeInstruction;
     if (insn->flow == Flow::IndirectJump) f.hasIndirectJump = true;
+    if (insn->usesSplitStackLimit && f.skip == SkipReason::None) f.skip = SkipReason::SplitStack;
     f.instructions.push_back(*insn);
     at = insn->end();
     bytes = bytes.subspan(insn->length);

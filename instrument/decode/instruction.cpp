@@ -7,6 +7,8 @@
 namespace traceback::instrument {
 namespace {
 
+constexpr ZyanI64 kSplitStackLimit = 0x70;  // in the thread's header: glibc's __private_ss
+
 const ZydisDecoder& decoder() {
   static const ZydisDecoder instance = [] {
     ZydisDecoder d;
@@ -191,6 +193,10 @@ std::optional<Instruction> decode(std::span<const std::byte> bytes, VirtAddr add
   for (unsigned i = 0; i < insn.operand_count; ++i) {
     addRegisterEffects(operands[i], out);
     const ZydisDecodedOperand& op = operands[i];
+    if (op.type == ZYDIS_OPERAND_TYPE_MEMORY && op.mem.segment == ZYDIS_REGISTER_FS &&
+        op.mem.base == ZYDIS_REGISTER_NONE && op.mem.index == ZYDIS_REGISTER_NONE &&
+        op.mem.disp.value == kSplitStackLimit)
+      out.usesSplitStackLimit = true;
     if (op.type == ZYDIS_OPERAND_TYPE_MEMORY &&
         (op.mem.base == ZYDIS_REGISTER_RIP || op.mem.base == ZYDIS_REGISTER_EIP)) {
       out.ripOffset = insn.raw.disp.offset;

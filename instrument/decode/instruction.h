@@ -51,6 +51,7 @@ struct Instruction {
   VirtAddr target;                  // of a direct jump, branch or call
   VirtAddr ripTarget;               // that the rip-relative operand addresses
   bool isLea = false;
+  bool usesSplitStackLimit = false;  // %fs:0x70, as code of -fsplit-stack does
   // A 32-bit displacement without rip, and an immediate of at least 32 bits: in a file that is loaded where
   // it was linked they may be addresses. 0: none.
   std::uint32_t displacement = 0;

@@ -73,6 +73,8 @@ enum class SkipReason : std::uint32_t {
   LinkedToSkipped = 17,    // shares code with a function that is skipped
   CodesExhausted = 18,
   Excluded = 19,           // by the user
+  PatchedWhileRunning = 20,  // __patchable_function_entries, XRay: somebody rewrites its code
+  SplitStack = 21,         // -fsplit-stack: its return addresses are calculated with
   Count
 };
 
