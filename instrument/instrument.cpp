@@ -77,12 +77,13 @@ Result<Report> instrumentFile(const std::filesystem::path& input, const std::fil
   const auto layout =
       planAdditions(*image, sizeof(format::ModuleSlots) + (startsAlone ? kStarterSlotSize : 0));
   if (!layout) return std::unexpected(layout.error());
-  const auto plan = makePlan(*image, options, progress);
+  auto plan = makePlan(*image, options, progress);
   if (!plan) return std::unexpected(plan.error());
   auto segment = buildSegment(*plan, layout->segment, layout->moduleSlots, options, progress);
   if (!segment) return std::unexpected(segment.error());
 
   Report report = reportOf(*plan, *segment);
+  *plan = {};  // large, and done with
   if (report.instrumented == 0) return fail("none of its functions can be instrumented", input.string());
   report.startsAlone = startsAlone;
   report.whyNotAlone = whyNotAlone.value_or("");

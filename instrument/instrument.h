@@ -36,6 +36,7 @@ struct Options {
   std::string runtime;
   bool keepOrigin = false;  // a record in the file from which the original can be had back
   std::string product;  // version of the program that instruments, for that record
+  unsigned threads = 0;  // 0: as many as processors. The output does not depend on it
 };
 
 // The options as one line, so that equal lines mean equal outputs: part of the name of a cached output, and

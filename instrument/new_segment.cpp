@@ -3,9 +3,11 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <iterator>
 
+#include "instrument/parallel.h"
 #include "instrument/poison.h"
 #include "instrument/unwind/unwind_builder.h"
 #include "runtime/format/module.h"
@@ -32,12 +34,13 @@ class SegmentBuilder {
         m_image(*plan.program.image),
         m_slots(moduleSlots),
         m_nullMode(options.nullMode || options.poison),
-        m_poison(options.poison) {
+        m_poison(options.poison),
+        m_threads(options.threads) {
     m_out.address = base;
   }
 
   Result<NewSegment> build(const Progress& progress) {
-    emit();
+    emit(progress);
     if (progress) progress(0.75);
     if (auto done = encode(); !done) return std::unexpected(done.error());
     if (auto done = addUnwindTables(); !done) return std::unexpected(done.error());
@@ -56,16 +59,27 @@ class SegmentBuilder {
     return fail(std::move(message), m_image.path());
   }
 
-  void emit() {
+  void emit(const Progress& progress) {
     const EmitOptions options{!m_nullMode, m_poison, m_slots, m_plan.codeBase};
+    const auto& functions = m_plan.program.functions;
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < functions.size(); ++i)
+      if (functions[i].skip == format::SkipReason::None) chosen.push_back(i);
+    m_copies.resize(chosen.size());
+    forEachIndex(
+        chosen.size(), m_threads,
+        [&](std::size_t i) {
+          m_copies[i] =
+              emitFunction(m_plan.program, functions[chosen[i]], m_plan.windows[chosen[i]], options);
+        },
+        [&](double part) {
+          if (progress) progress(0.5 + 0.2 * part);
+        });
     std::uint64_t at = alignUp(m_out.address.value + sizeof(format::ModuleHeader), kCodeAlignment);
     m_out.copyStart = {at};
-    const auto& functions = m_plan.program.functions;
-    for (std::size_t i = 0; i < functions.size(); ++i) {
-      if (functions[i].skip != format::SkipReason::None) continue;
-      m_copies.push_back(emitFunction(m_plan.program, functions[i], m_plan.windows[i], options));
-      m_copies.back().place = {at};
-      at = alignUp(at + m_copies.back().code.size(), kCodeAlignment);
+    for (FunctionCode& copy : m_copies) {
+      copy.place = {at};
+      at = alignUp(at + copy.code.size(), kCodeAlignment);
     }
     m_out.copyEnd = {at};
   }
@@ -83,43 +97,52 @@ class SegmentBuilder {
     if (copy == nullptr) return std::nullopt;
     const BlockIndex b = f->blockAt(original);
     if (b == kNone || !f->blocks[b].head) return std::nullopt;
-    return VirtAddr{copy->place.value + copy->code.offsetOf(copy->blocks[b])};
+    return VirtAddr{copy->place.value + copy->blocks[b]};
   }
 
   Result<void> encode() {
     m_out.bytes.assign(m_out.copyEnd.value - m_out.address.value, kPadding);
-    const CodeBuilder::Resolver resolver = [this](VirtAddr original) {
-      return copyAt(original).value_or(original);
-    };
-    for (const FunctionCode& copy : m_copies) {
-      const auto out =
-          std::span(m_out.bytes).subspan(copy.place.value - m_out.address.value, copy.code.size());
-      if (!copy.code.encode(copy.place, resolver, out))
-        return error("too large: code and its copy are more than 2 GiB apart");
-    }
+    std::atomic<bool> outOfReach = false;
+    forEachIndex(m_copies.size(), m_threads, [&](std::size_t i) {
+      FunctionCode& copy = m_copies[i];
+      std::byte* out = m_out.bytes.data() + (copy.place.value - m_out.address.value);
+      std::ranges::copy(copy.code, out);
+      for (const CodeBuilder::Reference& reference : copy.references) {
+        const std::uint64_t target =
+            (reference.resolved ? copyAt(reference.target).value_or(reference.target) : reference.target)
+                .value;
+        const std::uint64_t end = copy.place.value + reference.field + 4 + reference.tail;
+        const auto distance = std::int64_t(target - end);
+        const auto narrow = std::int32_t(distance);
+        if (narrow != distance) outOfReach = true;
+        std::memcpy(out + reference.field, &narrow, sizeof narrow);
+      }
+      copy.references = {};
+    });
+    if (outOfReach) return error("too large: code and its copy are more than 2 GiB apart");
     return {};
   }
 
   static Fragment fragmentOf(const FunctionCode& copy) {
     Fragment out;
     out.fde = std::uint32_t(copy.function->fde);
-    const std::uint32_t end = copy.code.offsetOf(copy.displacedEnd);
-    for (const CodeBuilder::Item& item : copy.code.items()) {
-      if (item.size == 0 || item.offset >= end) continue;
-      const Origin& origin = copy.code.origin(item);
-      if (!out.pieces.empty() && out.pieces.back().original == origin.address) {
-        out.pieces.back().copySize += item.size;
-        continue;
-      }
-      out.pieces.push_back({origin.address, origin.size, copy.place.value + item.offset, item.size});
+    for (std::size_t i = 0; i < copy.stretches.size(); ++i) {
+      const Stretch& stretch = copy.stretches[i];
+      const std::uint32_t end =
+          i + 1 < copy.stretches.size() ? copy.stretches[i + 1].offset : copy.stretchesEnd;
+      const VirtAddr original{copy.function->start.value + stretch.original};
+      if (!out.pieces.empty() && out.pieces.back().original == original)
+        out.pieces.back().copySize += end - stretch.offset;
+      else
+        out.pieces.push_back(
+            {original, stretch.originalSize, copy.place.value + stretch.offset, end - stretch.offset});
     }
     return out;
   }
 
   Result<void> addUnwindTables() {
-    std::vector<Fragment> fragments;
-    fragments.reserve(m_copies.size());
-    for (const FunctionCode& copy : m_copies) fragments.push_back(fragmentOf(copy));
+    const Fragments fragments{m_copies.size(),
+                              [this](std::size_t number) { return fragmentOf(m_copies[number]); }};
     // A pad in a function that is not copied is caught there, untraced.
     const LandingPads pads = [this](VirtAddr original) -> std::optional<std::uint64_t> {
       return copyAt(original).value_or(original).value;
@@ -154,10 +177,8 @@ class SegmentBuilder {
     for (const FunctionCode& copy : m_copies) {
       m_addresses.push_back(addressEntries(copy));
       all.insert(all.end(), m_addresses.back().begin(), m_addresses.back().end());
-      if (m_nullMode) continue;
-      for (const HeadProbe& head : copy.heads)
-        fixups.push_back(std::uint32_t(copy.place.value + copy.code.endOf(head.record) -
-                                       sizeof(format::Word) - m_out.address.value));
+      for (const std::uint32_t record : copy.records)
+        fixups.push_back(std::uint32_t(copy.place.value - m_out.address.value) + record);
     }
     m_header.magic = format::kModuleMagic;
     m_header.version = format::kModuleVersion;
@@ -180,7 +201,7 @@ class SegmentBuilder {
   void addPatches() {
     for (const FunctionCode& copy : m_copies) {
       if (!copy.window) continue;
-      const std::uint64_t gate = copy.place.value + copy.code.offsetOf(copy.gate);
+      const std::uint64_t gate = copy.place.value + copy.gate;
       const auto distance = std::int32_t(gate - (copy.window->start.value + kEntryJumpSize));
       Patch patch{copy.window->start, std::vector<std::byte>(kEntryJumpSize)};
       patch.bytes[0] = std::byte{0xE9};
@@ -209,7 +230,7 @@ class SegmentBuilder {
     for (const FunctionCode& copy : m_copies) {
       const std::string name(plainName(copy.function->name));
       if (name.empty()) continue;
-      const std::uint32_t entry = copy.code.offsetOf(copy.blocks.front());
+      const std::uint32_t entry = copy.blocks.front();
       if (entry != 0) m_out.symbols.push_back({"gate." + name, copy.place, entry});
       m_out.symbols.push_back({name, {copy.place.value + entry}, copy.code.size() - entry});
     }
@@ -237,6 +258,7 @@ class SegmentBuilder {
   VirtAddr m_slots;
   bool m_nullMode;
   bool m_poison;
+  unsigned m_threads;
   NewSegment m_out;
   std::vector<FunctionCode> m_copies;  // by original address
   std::vector<std::vector<format::AddressEntry>> m_addresses;

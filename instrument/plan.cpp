@@ -11,6 +11,7 @@
 #include "instrument/flow/flow_graph.h"
 #include "instrument/flow/liveness.h"
 #include "instrument/flow/tiling.h"
+#include "instrument/parallel.h"
 #include "instrument/selection.h"
 #include "instrument/unwind/unwind_builder.h"
 #include "runtime/format/record.h"
@@ -55,7 +56,7 @@ model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& optio
   const auto exclude = FunctionSelection::parse(options.exclude);
   if (!exclude) return std::unexpected(exclude.error());
   const Wanted wanted{*only, *exclude};
-  auto program = readProgram(image);
+  auto program = readProgram(image, options.threads);
   if (!program) return std::unexpected(program.error());
   if (auto movable = canMove(image, program->ehFrame); !movable) return std::unexpected(movable.error());
   if (auto eligible = checkCode(*program); !eligible) return std::unexpected(eligible.error());
@@ -65,26 +66,29 @@ model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& optio
   const CodeTargets targets = CodeTargets::find(plan.program);
   if (progress) progress(0.35);
 
-  for (Function& f : plan.program.functions) {
-    f.entered = targets.entered(f.start);
-    if (f.decoded) buildFlowGraph(f);
-  }
-  findLiveness(plan.program);
+  std::vector<Function>& functions = plan.program.functions;
+  forEachIndex(functions.size(), options.threads, [&](std::size_t i) {
+    functions[i].entered = targets.entered(functions[i].start);
+    if (functions[i].decoded) buildFlowGraph(functions[i]);
+  });
+  findLiveness(plan.program, options.threads);
   if (progress) progress(0.4);
 
-  plan.windows.resize(plan.program.functions.size());
-  std::uint32_t nextCode = 0;
-  for (std::size_t i = 0; i < plan.program.functions.size(); ++i) {
-    Function& f = plan.program.functions[i];
+  plan.windows.resize(functions.size());
+  forEachIndex(functions.size(), options.threads, [&](std::size_t i) {
+    Function& f = functions[i];
     if (f.skip == SkipReason::None && !wanted.contains(f, i)) f.skip = SkipReason::Excluded;
     checkUnwinding(plan.program, f);
-    if (f.skip != SkipReason::None) continue;
+    if (f.skip != SkipReason::None) return;
     plan.windows[i] = chooseEntryWindow(plan.program, targets, f);
-    if (f.skip != SkipReason::None) continue;
-    tile(f);
-    const std::uint32_t after = assignCodes(f, nextCode);
+    if (f.skip == SkipReason::None) tile(f);
+  });
+  std::uint32_t nextCode = 0;
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    if (functions[i].skip != SkipReason::None) continue;
+    const std::uint32_t after = assignCodes(functions[i], nextCode);
     if (after > format::kEndCode / 4) {
-      f.skip = SkipReason::CodesExhausted;
+      functions[i].skip = SkipReason::CodesExhausted;
       plan.windows[i].reset();
       continue;
     }

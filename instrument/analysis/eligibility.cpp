@@ -26,17 +26,6 @@ constexpr std::size_t kCallsPerReturnAddress = 10;  // at least every tenth call
 constexpr std::uint64_t kLeastCoverage = 4;
 constexpr std::uint64_t kSmallCode = 64 << 10;
 
-bool isInstrumented(const ElfImage& image) {
-  if (image.section(format::kMapSection) != nullptr) return true;
-  for (const Elf64_Phdr& segment : image.segments()) {
-    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
-    const auto bytes = image.bytesAt({segment.p_vaddr}, sizeof format::kModuleMagic);
-    if (bytes && std::memcmp(bytes->data(), &format::kModuleMagic, sizeof format::kModuleMagic) == 0)
-      return true;
-  }
-  return false;
-}
-
 // A program that is linked statically may be relocatable all the same; libraries have no DT_DEBUG.
 bool isStatic(const ElfImage& image) {
   if (image.segment(PT_DYNAMIC) == nullptr) return true;
@@ -96,6 +85,17 @@ std::string selfCheck(const ElfImage& image) {
 }
 
 }  // namespace
+
+bool isInstrumented(const ElfImage& image) {
+  if (image.section(format::kMapSection) != nullptr) return true;
+  for (const Elf64_Phdr& segment : image.segments()) {
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    const auto bytes = image.bytesAt({segment.p_vaddr}, sizeof format::kModuleMagic);
+    if (bytes && std::memcmp(bytes->data(), &format::kModuleMagic, sizeof format::kModuleMagic) == 0)
+      return true;
+  }
+  return false;
+}
 
 Result<void> checkFile(const ElfImage& image) {
   const auto refuse = [&](std::string why) { return model::fail(std::move(why), image.path()); };

@@ -7,6 +7,8 @@
 
 namespace traceback::instrument {
 
+bool isInstrumented(const loader::ElfImage& image);
+
 // By what the file says about itself. Refuses, with the reason:
 //   what is no program or library: object files and kernel modules (ET_REL), core files (ET_CORE)
 //   what is instrumented already

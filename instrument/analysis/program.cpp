@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "instrument/parallel.h"
 #include "instrument/unwind/lsda.h"
 
 namespace traceback::instrument {
@@ -77,6 +78,7 @@ SkipReason decodeFunction(const Program& program, Function& f) {
     at = insn->end();
     bytes = bytes.subspan(insn->length);
   }
+  f.instructions.shrink_to_fit();
   f.decoded = true;
   return SkipReason::None;
 }
@@ -130,7 +132,7 @@ const Function* Program::functionStartingAt(VirtAddr address) const {
   return f != nullptr && f->start == address ? f : nullptr;
 }
 
-Result<Program> readProgram(const loader::ElfImage& image) {
+Result<Program> readProgram(const loader::ElfImage& image, unsigned threads) {
   Program program;
   program.image = &image;
   program.code = codeRanges(image);
@@ -162,11 +164,12 @@ Result<Program> readProgram(const loader::ElfImage& image) {
   std::ranges::sort(program.functions, {}, [](const Function& f) { return std::pair(f.start, f.size); });
   skipOverlaps(program.functions);
   // Skipped functions are decoded too: where they jump to matters to the others.
-  for (Function& f : program.functions) {
+  forEachIndex(program.functions.size(), threads, [&](std::size_t i) {
+    Function& f = program.functions[i];
     SkipReason reason = decodeFunction(program, f);
     if (reason == SkipReason::None) reason = readLandingPads(program, program.ehFrame.fdes[f.fde], f);
     if (f.skip == SkipReason::None) f.skip = reason;
-  }
+  });
   if (program.functions.empty()) return fail("no functions: its unwind tables are empty", image.path());
   return program;
 }

@@ -36,6 +36,7 @@ struct Program {
 // Finds the functions (FDEs), names and decodes them and reads their exception tables. A function that does
 // not come out whole is marked to be skipped, with the reason; only a file that cannot be instrumented at all
 // is an error. The image must outlive the program.
-model::Result<Program> readProgram(const loader::ElfImage& image);
+// `threads` as forEachIndex() has it.
+model::Result<Program> readProgram(const loader::ElfImage& image, unsigned threads = 0);
 
 }  // namespace traceback::instrument

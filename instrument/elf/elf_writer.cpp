@@ -193,6 +193,9 @@ class Writer {
   }
 
   void appendSegment() {
+    std::size_t size = m_segmentOffset + m_segment.size() + kPageSize;
+    for (const FilePart& part : m_additions.unloaded) size += part.bytes.size() + 16;
+    m_file.reserve(size);
     m_file.resize(m_segmentOffset);
     m_file.insert(m_file.end(), m_segment.begin(), m_segment.end());
   }

@@ -1,19 +1,14 @@
 #include "instrument/emit/code_builder.h"
 
 #include <cstring>
-#include <limits>
 
 namespace traceback::instrument {
 namespace {
 
+constexpr std::uint32_t kNoLabel = 0xFFFF'FFFF;
 constexpr std::uint8_t kShortSize = 2;
 constexpr std::uint8_t kLongJump = 5;
 constexpr std::uint8_t kLongBranch = 6;
-
-bool fits32(std::int64_t value) {
-  return value >= std::numeric_limits<std::int32_t>::min() &&
-         value <= std::numeric_limits<std::int32_t>::max();
-}
 
 void store32(std::span<std::byte> out, std::size_t offset, std::int64_t value) {
   const auto narrow = std::int32_t(value);
@@ -164,50 +159,54 @@ void CodeBuilder::settle() {
   }
 }
 
-bool CodeBuilder::encode(VirtAddr place, const Resolver& resolver, std::span<std::byte> out) const {
+std::vector<std::byte> CodeBuilder::encode(std::vector<Reference>& references) const {
+  std::vector<std::byte> out(m_size);
   for (std::size_t i = 0; i < m_items.size(); ++i) {
     const Item& item = m_items[i];
-    const auto code = out.subspan(item.offset, item.size);
-    const std::uint64_t end = place.value + item.offset + item.size;
-    const auto goal = [&] {
-      if (item.label.index != 0xFFFF'FFFF) return place.value + offsetOf(item.label);
-      return m_exact[i] ? item.target.value : resolver(item.target).value;
+    const auto code = std::span(out).subspan(item.offset, item.size);
+    const bool inside = item.label.index != kNoLabel;
+    // Fills a displacement to the label, or leaves it to whoever places the code.
+    const auto refer = [&](std::size_t at, bool resolved) {
+      if (inside)
+        store32(code, at, std::int64_t(offsetOf(item.label)) - (item.offset + item.size));
+      else
+        references.push_back(
+            {item.target, std::uint32_t(item.offset + at), std::uint8_t(item.size - at - 4), resolved});
     };
-    if (item.kind == Item::Kind::Distance) {
-      const std::int64_t value =
-          item.label.index == 0xFFFF'FFFF ? 0 : std::int64_t(offsetOf(item.label)) - offsetOf(item.base);
-      store32(code, 0, value);
-      continue;
+    switch (item.kind) {
+      case Item::Kind::Distance:
+        store32(code, 0, inside ? std::int64_t(offsetOf(item.label)) - offsetOf(item.base) : 0);
+        break;
+      case Item::Kind::Bytes:
+      case Item::Kind::RipAbsolute:
+      case Item::Kind::RipLabel:
+        std::memcpy(code.data(), m_pool.data() + item.bytes, item.size);
+        if (item.kind != Item::Kind::Bytes) refer(item.dispOffset, false);
+        break;
+      case Item::Kind::Call:
+        code[0] = std::byte{0xE8};
+        refer(1, m_exact[i] == 0);
+        break;
+      case Item::Kind::Jump:
+      case Item::Kind::Branch: {
+        std::size_t at = 0;
+        if (item.kind == Item::Kind::Jump) {
+          code[at++] = item.isLong ? std::byte{0xE9} : std::byte{0xEB};
+        } else if (item.isLong) {
+          code[at++] = std::byte{0x0F};
+          code[at++] = std::byte(0x80 | item.condition);
+        } else {
+          code[at++] = std::byte(0x70 | item.condition);
+        }
+        if (item.isLong)
+          refer(at, m_exact[i] == 0);
+        else
+          code[at] = std::byte(std::int64_t(offsetOf(item.label)) - (item.offset + item.size));
+        break;
+      }
     }
-    if (item.kind <= Item::Kind::RipLabel) {
-      std::memcpy(code.data(), m_pool.data() + item.bytes, item.size);
-      if (item.kind == Item::Kind::Bytes) continue;
-      const std::uint64_t to =
-          item.kind == Item::Kind::RipLabel ? place.value + offsetOf(item.label) : item.target.value;
-      const auto distance = std::int64_t(to - end);
-      if (!fits32(distance)) return false;
-      store32(code, item.dispOffset, distance);
-      continue;
-    }
-    const auto distance = std::int64_t(goal() - end);
-    if (!fits32(distance)) return false;
-    std::size_t at = 0;
-    if (item.kind == Item::Kind::Call) {
-      code[at++] = std::byte{0xE8};
-    } else if (item.kind == Item::Kind::Jump) {
-      code[at++] = item.isLong ? std::byte{0xE9} : std::byte{0xEB};
-    } else if (item.isLong) {
-      code[at++] = std::byte{0x0F};
-      code[at++] = std::byte(0x80 | item.condition);
-    } else {
-      code[at++] = std::byte(0x70 | item.condition);
-    }
-    if (item.kind == Item::Kind::Call || item.isLong)
-      store32(code, at, distance);
-    else
-      code[at] = std::byte(distance);
   }
-  return true;
+  return out;
 }
 
 }  // namespace traceback::instrument

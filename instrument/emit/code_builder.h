@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <span>
 #include <vector>
@@ -27,17 +26,23 @@ struct Origin {
 
 class CodeBuilder {
  public:
-  // Where code outside of this builder is, by original address: the copy if there is one.
-  using Resolver = std::function<VirtAddr(VirtAddr)>;
+  // A displacement to somewhere outside of this code, to be filled in once it has a place.
+  struct Reference {
+    VirtAddr target;
+    std::uint32_t field = 0;   // offset of its 32 bits
+    std::uint8_t tail = 0;     // bytes of the instruction behind them
+    bool resolved = false;     // to the copy of what is at `target`, if there is one
+  };
+  static_assert(sizeof(Reference) == 16);
 
   struct Item {
     enum class Kind : std::uint8_t {
       Bytes,        // as they are
       RipAbsolute,  // bytes with a 32-bit displacement to `target`, which stays where it is
       RipLabel,     // the same, to `label`
-      Jump,         // jmp; to `label`, or through the resolver to `target`
+      Jump,         // jmp; to `label`, or to the copy of `target`
       Branch,       // jcc
-      Call,         // call, through the resolver
+      Call,         // call, of the copy of `target`
       Distance,     // 32 bits: label - base label; 0 if label is none
     };
     Kind kind = Kind::Bytes;
@@ -82,8 +87,8 @@ class CodeBuilder {
   std::span<const Item> items() const { return m_items; }
   const Origin& origin(const Item& item) const { return m_origins[item.origin]; }
 
-  // The code for a place. False if a displacement does not fit.
-  bool encode(VirtAddr place, const Resolver& resolver, std::span<std::byte> out) const;
+  // The code, complete but for what it refers to outside. Only after settle().
+  std::vector<std::byte> encode(std::vector<Reference>& references) const;
 
  private:
   Item& add(Item::Kind kind, std::span<const std::uint8_t> code);

@@ -18,24 +18,23 @@ std::span<const std::uint8_t> asBytes(std::span<const std::byte> bytes) {
 class Emitter {
  public:
   Emitter(const Program& program, const Function& function, const EmitOptions& options, FunctionCode& out)
-      : m_program(program), m_function(function), m_options(options), m_out(out), m_code(out.code) {}
+      : m_program(program), m_function(function), m_options(options), m_out(out) {}
 
   void run(const std::optional<EntryWindow>& window) {
     m_out.function = &m_function;
     m_out.window = window;
-    m_out.heads.resize(m_function.dags.size());
-    for (std::size_t i = 0; i < m_function.blocks.size(); ++i) m_out.blocks.push_back(m_code.newLabel());
+    m_heads.resize(m_function.dags.size());
+    for (std::size_t i = 0; i < m_function.blocks.size(); ++i) m_blocks.push_back(m_code.newLabel());
     m_displaced = m_code.newLabel();
     if (window) emitGate();
     for (BlockIndex b = 0; b < m_function.blocks.size(); ++b) emitBlock(b);
     emitFallOff();
-    m_out.mainEnd = boundHere();
     emitWraps();
-    m_out.wrapsEnd = boundHere();
     if (window && !m_options.alwaysBound) emitDisplaced(*window);
-    m_out.displacedEnd = boundHere();
-    if (m_table) emitDispatchTable(m_code, m_function, *m_table, m_out.blocks);
+    const Label end = boundHere();
+    if (m_table) emitDispatchTable(m_code, m_function, *m_table, m_blocks);
     m_code.settle();
+    finish(end);
   }
 
  private:
@@ -51,7 +50,7 @@ class Emitter {
 
   void emitGate() {
     setOrigin(m_function.instructions.front(), true);
-    m_out.gate = boundHere();
+    m_gate = boundHere();
     if (m_options.alwaysBound) return;
     const VirtAddr bound{m_options.moduleSlots.value + offsetof(format::ModuleSlots, bound)};
     if (m_function.blocks.front().liveFlags == 0) {
@@ -79,7 +78,7 @@ class Emitter {
   void emitBlock(BlockIndex b) {
     const Block& block = m_function.blocks[b];
     setOrigin(m_function.instructions[block.first], true);
-    m_code.bind(m_out.blocks[b]);
+    m_code.bind(m_blocks[b]);
     if (m_options.probes) emitProbe(block);
     for (std::uint32_t i = block.first; i < block.end; ++i)
       emitInstruction(m_function.instructions[i], false);
@@ -89,7 +88,7 @@ class Emitter {
     const Free free{RegisterSet(~block.live), block.liveFlags == 0};
     if (block.head) {
       const std::uint32_t code = m_options.codeBase + m_function.dags[block.dag].code;
-      m_out.heads[block.dag] = emitHeadProbe(m_code, format::dagRecord(code), free, m_options.moduleSlots);
+      m_heads[block.dag] = emitHeadProbe(m_code, format::dagRecord(code), free, m_options.moduleSlots);
     } else if (block.bit != format::kNoBit) {
       emitLightProbe(m_code, block.bit, free);
     }
@@ -144,7 +143,7 @@ class Emitter {
 
   std::optional<Label> labelOf(VirtAddr target) const {
     const BlockIndex b = m_function.blockAt(target);
-    return b == kNone ? std::nullopt : std::optional(m_out.blocks[b]);
+    return b == kNone ? std::nullopt : std::optional(m_blocks[b]);
   }
 
   void jumpTo(VirtAddr target) {
@@ -180,9 +179,9 @@ class Emitter {
 
   void emitWraps() {
     for (const Block& block : m_function.blocks) {
-      if (!block.head || !m_options.probes || !m_out.heads[block.dag].wrapOutOfLine) continue;
+      if (!block.head || !m_options.probes || !m_heads[block.dag].wrapOutOfLine) continue;
       setOrigin(m_function.instructions[block.first], true);
-      emitWrap(m_code, m_out.heads[block.dag], m_options.moduleSlots);
+      emitWrap(m_code, m_heads[block.dag], m_options.moduleSlots);
     }
   }
 
@@ -198,12 +197,43 @@ class Emitter {
     m_code.jumpExactly(covered.back().end());
   }
 
+  // What is kept of the labels and items is where they came to be.
+  void finish(Label end) {
+    m_out.code = m_code.encode(m_out.references);
+    m_out.stretchesEnd = m_code.offsetOf(end);
+    if (m_gate.index != Label{}.index) m_out.gate = m_code.offsetOf(m_gate);
+    m_out.blocks.reserve(m_blocks.size());
+    for (const Label block : m_blocks) m_out.blocks.push_back(m_code.offsetOf(block));
+    if (m_options.probes) {
+      m_out.records.reserve(m_heads.size());
+      for (const HeadProbe& head : m_heads)
+        m_out.records.push_back(m_code.endOf(head.record) - std::uint32_t(sizeof(format::Word)));
+    }
+    for (const CodeBuilder::Item& item : m_code.items()) {
+      if (item.size == 0 || item.offset >= m_out.stretchesEnd) continue;
+      const Origin& origin = m_code.origin(item);
+      // All of a moved branch stands for it, however long it is now.
+      const Stretch stretch{item.offset, std::uint32_t(origin.address.value - m_function.start.value),
+                            std::uint8_t(origin.size),
+                            origin.fixed || item.kind >= CodeBuilder::Item::Kind::Jump};
+      if (!m_out.stretches.empty()) {
+        const Stretch& last = m_out.stretches.back();
+        if (stretch.fixed && last.fixed && last.original == stretch.original) continue;
+      }
+      m_out.stretches.push_back(stretch);
+    }
+    m_out.stretches.shrink_to_fit();
+    m_out.references.shrink_to_fit();
+  }
+
   const Program& m_program;
   const Function& m_function;
   const EmitOptions& m_options;
   FunctionCode& m_out;
-  CodeBuilder& m_code;
-  Label m_displaced;
+  CodeBuilder m_code;
+  Label m_gate, m_displaced;
+  std::vector<Label> m_blocks;
+  std::vector<HeadProbe> m_heads;  // by DAG
   std::optional<Label> m_table;
 };
 

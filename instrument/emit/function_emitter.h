@@ -26,16 +26,26 @@ struct EntryWindow {
 };
 inline constexpr unsigned kEntryJumpSize = 5;
 
+// Bytes of a copy that one original instruction stands for.
+struct Stretch {
+  std::uint32_t offset = 0;      // in the copy's code; it goes on to the next stretch
+  std::uint32_t original = 0;    // from the function's start
+  std::uint8_t originalSize = 0;
+  bool fixed = false;            // not the instruction as it was: all of it stands for its address
+};
+static_assert(sizeof(Stretch) == 12);
+
+// Offsets are in `code`.
 struct FunctionCode {
   const Function* function = nullptr;
-  CodeBuilder code;
   std::optional<EntryWindow> window;
-  Label gate;                         // where the patched entry jumps to
-  std::vector<Label> blocks;          // where other code enters a block: in front of its probe
-  std::vector<HeadProbe> heads;       // by DAG
-  Label mainEnd;                      // behind the blocks; wraps follow
-  Label wrapsEnd;                     // displaced instructions follow
-  Label displacedEnd;                 // tables follow
+  std::vector<std::byte> code;        // complete but for its references
+  std::vector<CodeBuilder::Reference> references;
+  std::vector<Stretch> stretches;     // by offset, from 0 to stretchesEnd; dispatch tables follow
+  std::uint32_t stretchesEnd = 0;
+  std::uint32_t gate = 0;             // where the patched entry jumps to
+  std::vector<std::uint32_t> blocks;  // where other code enters a block: in front of its probe
+  std::vector<std::uint32_t> records; // the record words of head probes
   VirtAddr place;                     // where it goes, once known
 };
 

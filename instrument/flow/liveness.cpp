@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "instrument/parallel.h"
+
 namespace traceback::instrument {
 namespace {
 
@@ -22,14 +24,18 @@ Live before(const Instruction& insn, Live after) {
 
 class Liveness {
  public:
-  explicit Liveness(Program& program) : m_program(program) {}
+  Liveness(Program& program, unsigned threads) : m_program(program), m_threads(threads) {}
 
-  // From "no flag is live anywhere" up to what is consistent.
+  // From "no flag is live anywhere" up to what is consistent: the least such, so whatever the order.
   void run() {
+    auto& functions = m_program.functions;
     for (m_changed = true; m_changed;) {
       m_changed = false;
-      for (Function& f : m_program.functions)
-        if (!f.blocks.empty()) analyse(f);
+      forEachIndex(functions.size(), m_threads, [&](std::size_t i) {
+        if (!functions[i].blocks.empty()) analyse(functions[i]);
+      });
+      for (Function& f : functions)
+        if (!f.blocks.empty()) noteFlags(f);
     }
   }
 
@@ -53,7 +59,6 @@ class Liveness {
         changed = true;
       }
     }
-    noteFlags(f);
   }
 
   void grow(FlagSet& set, FlagSet flags) {
@@ -143,6 +148,7 @@ class Liveness {
   }
 
   Program& m_program;
+  unsigned m_threads;
   std::unordered_map<std::uint64_t, FlagSet> m_interior;  // at places within functions that others jump to
   FlagSet m_onReturn = 0;
   FlagSet m_onIndirectEntry = 0;
@@ -151,6 +157,6 @@ class Liveness {
 
 }  // namespace
 
-void findLiveness(Program& program) { Liveness(program).run(); }
+void findLiveness(Program& program, unsigned threads) { Liveness(program, threads).run(); }
 
 }  // namespace traceback::instrument

@@ -14,6 +14,7 @@
 namespace traceback::instrument {
 
 // Fills Block::live and Block::liveFlags of all functions that have blocks. Needs Function::entered.
-void findLiveness(Program& program);
+// `threads` as forEachIndex() has it.
+void findLiveness(Program& program, unsigned threads = 0);
 
 }  // namespace traceback::instrument

@@ -115,19 +115,15 @@ void describeFile(MapHeader& header, const Program& program, Strings& strings) {
 
 std::vector<AddressEntry> addressEntries(const FunctionCode& copy) {
   std::vector<AddressEntry> out;
-  const std::uint32_t end = copy.code.offsetOf(copy.displacedEnd);
-  for (const CodeBuilder::Item& item : copy.code.items()) {
-    if (item.size == 0 || item.offset >= end) continue;
-    const Origin& origin = copy.code.origin(item);
-    // All of a moved branch stands for it, however long it is now.
-    const bool fixed = origin.fixed || item.kind >= CodeBuilder::Item::Kind::Jump;
-    const AddressEntry entry{std::uint32_t(copy.place.value) + item.offset,
-                             std::uint32_t(origin.address.value) | (fixed ? kAddressFixed : 0)};
+  for (const Stretch& stretch : copy.stretches) {
+    const auto original = std::uint32_t(copy.function->start.value) + stretch.original;
+    const AddressEntry entry{std::uint32_t(copy.place.value) + stretch.offset,
+                             original | (stretch.fixed ? kAddressFixed : 0)};
     if (!out.empty()) {
       const AddressEntry& last = out.back();
-      const bool same = fixed ? last.original == entry.original
-                              : (last.original & kAddressFixed) == 0 &&
-                                    entry.original - last.original == entry.copy - last.copy;
+      const bool same = stretch.fixed ? last.original == entry.original
+                                      : (last.original & kAddressFixed) == 0 &&
+                                            entry.original - last.original == entry.copy - last.copy;
       if (same) continue;
     }
     out.push_back(entry);
@@ -145,7 +141,7 @@ std::vector<std::byte> writeMap(const Program& program, std::span<const Function
     if (next < copies.size() && copies[next].function == &f) {
       const FunctionCode& copy = copies[next];
       entry.copy = copy.place.value;
-      entry.copySize = copy.code.size();
+      entry.copySize = std::uint32_t(copy.code.size());
       if (!nullMode) addBlocks(tables, f);
       tables.addresses.insert(tables.addresses.end(), addresses[next].begin(), addresses[next].end());
       ++next;

@@ -37,11 +37,11 @@ struct SearchEntry {
 
 class Builder {
  public:
-  Builder(const loader::ElfImage& image, const EhFrame& frame, std::span<const Fragment> fragments,
+  Builder(const loader::ElfImage& image, const EhFrame& frame, const Fragments& fragments,
           const LandingPads& landingPads, VirtAddr base)
       : m_image(image), m_frame(frame), m_fragments(fragments), m_landingPads(landingPads) {
     m_headerAddress = (base.value + 7) & ~std::uint64_t{7};
-    std::uint64_t searchable = fragments.size();
+    std::uint64_t searchable = fragments.count;
     for (const Fde& fde : frame.fdes) searchable += fde.size != 0;
     m_exceptionsAddress = m_headerAddress + 12 + 8 * searchable;
   }
@@ -51,8 +51,8 @@ class Builder {
     if (auto done = appendExceptions(); !done) return std::unexpected(done.error());
     m_frameAddress = (m_exceptionsAddress + m_exceptions.size() + 7) & ~std::uint64_t{7};
     if (auto done = moveOldEntries(); !done) return std::unexpected(done.error());
-    for (std::size_t i = 0; i < m_fragments.size(); ++i) {
-      if (auto done = appendEntry(m_fragments[i], m_lsdas[i]); !done) return std::unexpected(done.error());
+    for (std::size_t i = 0; i < m_fragments.count; ++i) {
+      if (auto done = appendEntry(m_fragments.at(i), m_lsdas[i]); !done) return std::unexpected(done.error());
     }
     m_entries.value(0, 4);
     auto header = makeHeader();
@@ -86,7 +86,8 @@ class Builder {
   }
 
   Result<void> appendExceptions() {
-    for (const Fragment& fragment : m_fragments) {
+    for (std::size_t i = 0; i < m_fragments.count; ++i) {
+      const Fragment fragment = m_fragments.at(i);
       if (auto ok = checkPieces(fragment); !ok) return ok;
       const Fde& fde = m_frame.fdes[fragment.fde];
       m_lsdas.emplace_back(VirtAddr{0});
@@ -227,7 +228,7 @@ class Builder {
 
   const loader::ElfImage& m_image;
   const EhFrame& m_frame;
-  std::span<const Fragment> m_fragments;
+  const Fragments& m_fragments;
   const LandingPads& m_landingPads;
   std::uint64_t m_headerAddress = 0, m_exceptionsAddress = 0, m_frameAddress = 0;
   ByteSink m_exceptions, m_entries;
@@ -292,9 +293,17 @@ Result<void> canMove(const loader::ElfImage& image, const EhFrame& frame) {
 }
 
 Result<UnwindTables> buildUnwindTables(const loader::ElfImage& image, const EhFrame& frame,
-                                       std::span<const Fragment> fragments, const LandingPads& landingPads,
+                                       const Fragments& fragments, const LandingPads& landingPads,
                                        VirtAddr base) {
   return Builder(image, frame, fragments, landingPads, base).build();
+}
+
+Result<UnwindTables> buildUnwindTables(const loader::ElfImage& image, const EhFrame& frame,
+                                       std::span<const Fragment> fragments, const LandingPads& landingPads,
+                                       VirtAddr base) {
+  return buildUnwindTables(image, frame,
+                           Fragments{fragments.size(), [&](std::size_t i) { return fragments[i]; }},
+                           landingPads, base);
 }
 
 }  // namespace traceback::instrument

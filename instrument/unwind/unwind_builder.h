@@ -34,6 +34,12 @@ struct Fragment {
   std::vector<Piece> pieces;  // by rising copy address, without overlaps; originals in any order
 };
 
+// Fragments are asked for by number, some more than once, so that not all have to be there at the same time.
+struct Fragments {
+  std::size_t count = 0;
+  std::function<Fragment(std::size_t number)> at;
+};
+
 // Where the copy of a landing pad is; nothing if there is none. May also answer the original's address.
 using LandingPads = std::function<std::optional<std::uint64_t>(model::VirtAddr original)>;
 
@@ -70,6 +76,9 @@ struct UnwindTables {
 // Lays the tables out one behind the other from `base` on, rounded up to 8. How large they are does not
 // depend on `base`. Fragments must not overlap each other. Fails on what canCarry and canMove refuse, on a
 // landing pad without a copy, and on distances that the original's encodings cannot express.
+model::Result<UnwindTables> buildUnwindTables(const loader::ElfImage& image, const EhFrame& frame,
+                                              const Fragments& fragments, const LandingPads& landingPads,
+                                              model::VirtAddr base);
 model::Result<UnwindTables> buildUnwindTables(const loader::ElfImage& image, const EhFrame& frame,
                                               std::span<const Fragment> fragments,
                                               const LandingPads& landingPads, model::VirtAddr base);

@@ -129,6 +129,19 @@ class TestInstrument : public QObject {
     QCOMPARE(read(path("a")), read(path("b")));
   }
 
+  void numberOfThreadsMakesNoDifference() {
+    // Enough functions for every thread to have some.
+    const std::string program = "/usr/bin/perl";
+    instrument::Options options;
+    options.threads = 1;
+    QVERIFY(instrumentFile(program, path("a").toStdString(), options).has_value());
+    for (const unsigned threads : {2U, 7U}) {
+      options.threads = threads;
+      QVERIFY(instrumentFile(program, path("b").toStdString(), options).has_value());
+      QVERIFY(read(path("a")) == read(path("b")));
+    }
+  }
+
   void modeIsKept() {
     QVERIFY(QFile::copy(kProgram, path("moded")));
     QCOMPARE(::chmod(qPrintable(path("moded")), 0711), 0);

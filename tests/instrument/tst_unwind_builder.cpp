@@ -271,7 +271,7 @@ class TestUnwindBuilder : public QObject {
     const auto frame = readEhFrame(*image);
     QVERIFY(frame.has_value());
     const auto none = [](VirtAddr) { return std::optional<std::uint64_t>(); };
-    const auto tables = buildUnwindTables(*image, *frame, {}, none, {0x200004});
+    const auto tables = buildUnwindTables(*image, *frame, std::span<const Fragment>{}, none, {0x200004});
     QVERIFY(tables.has_value());
     QCOMPARE(tables->header.address.value, std::uint64_t{0x200008});
     const auto header = parseEhFrameHeader(tables->header.bytes, tables->header.address);
