@@ -353,7 +353,7 @@ bool CopyChecker::checkBlocks(Line& line) {
                false;
       if (!checkInstruction(line, original, false)) return false;
     }
-    m_places.push_back({start, itself, line.pc, original.address});
+    m_places.push_back({start, itself, line.pc, original.address, original.size});
     ++line.next;
   }
   const Code& last = line.original.back();
@@ -364,7 +364,7 @@ bool CopyChecker::checkBlocks(Line& line) {
   if (c.id == X86_INS_JMP && c.direct) {
     line.pc += c.size;
     m_obligations.push_back({c.address, c.target, end, true});
-    m_places.push_back({c.address, 0, line.pc, last.address});
+    m_places.push_back({c.address, 0, line.pc, last.address, last.size});
   } else if (!(last.id == X86_INS_CALL)) {
     return fail(line, c.address, "the copy runs past its end"), false;
   }
@@ -386,7 +386,7 @@ bool CopyChecker::checkWraps(Line& line) {
         jump.ripTarget !=
             m_file.module.moduleSlots + offsetof(format::ModuleSlots, wrap) + 8 * unsigned(number))
       return fail(line, at, "not the way to the runtime and back: " + text(lea) + "; " + text(jump)), false;
-    m_places.push_back({at, 0, line.pc, line.wrapOrigins[i]});
+    m_places.push_back({at, 0, line.pc, line.wrapOrigins[i], 0});
     end = std::max(end, line.pc);
   }
   line.pc = end;
@@ -401,7 +401,7 @@ bool CopyChecker::checkDisplaced(Line& line, std::uint64_t displaced, std::uint6
     if (original.address < window || original.address >= window + 5) continue;
     const std::uint64_t start = line.pc;
     if (!checkInstruction(line, original, true)) return false;
-    m_places.push_back({start, start, line.pc, original.address});
+    m_places.push_back({start, start, line.pc, original.address, original.size});
     last = &original;
   }
   if (last == nullptr) return fail(line, displaced, "nothing is displaced"), false;
@@ -411,7 +411,7 @@ bool CopyChecker::checkDisplaced(Line& line, std::uint64_t displaced, std::uint6
   if (!take(line, jump)) return false;
   if (jump.id != X86_INS_JMP || jump.target != rest)
     return fail(line, jump.address, std::format("does not go on at {:#x}: {}", rest, text(jump))), false;
-  m_places.push_back({jump.address, 0, line.pc, last->address});
+  m_places.push_back({jump.address, 0, line.pc, last->address, last->size});
   return true;
 }
 
@@ -510,7 +510,7 @@ void CopyChecker::check(std::size_t index) {
   std::uint64_t displaced = 0;
   if (patched) {
     if (!checkGate(line, displaced)) return;
-    m_places.push_back({entry.copy, 0, line.pc, line.original[0].address});
+    m_places.push_back({entry.copy, 0, line.pc, line.original[0].address, line.original[0].size});
   }
   if (!checkBlocks(line) || !checkWraps(line) || (patched && !checkDisplaced(line, displaced, window)) ||
       !checkTables(line))

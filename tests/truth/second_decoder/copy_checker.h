@@ -29,6 +29,7 @@ struct Findings {
 // runtime).
 struct CopiedPlace {
   std::uint64_t start, at, end, original;
+  unsigned size;  // of the original instruction
 };
 
 // A jump or call that must lead to the copy of `original`, or, if `mayStay`, to the original.

@@ -6,7 +6,10 @@
 namespace traceback::truth {
 
 FlagFlow::FlagFlow(const ElfFile& original, const std::vector<InstrumentedFunction>& functions)
-    : m_functions(functions), m_code(functions.size()), m_needs(functions.size()) {
+    : m_functions(functions),
+      m_code(functions.size()),
+      m_starts(functions.size()),
+      m_needs(functions.size()) {
   Decoder decoder;
   std::vector<std::uint64_t> named;  // addresses that the file names somehow
   const auto name = [&](std::uint64_t address) {
@@ -39,6 +42,7 @@ FlagFlow::FlagFlow(const ElfFile& original, const std::vector<InstrumentedFuncti
       if (!code.direct && code.imm != 0) name(code.imm);
       at += code.size;
     }
+    for (const Effects& effects : m_code[i]) m_starts[i].push_back(effects.address);
     for (const Effects& effects : m_code[i])
       if (effects.target != 0 && effects.leaves != Leaves::Call) m_targets.push_back(effects.target);
   }
@@ -58,10 +62,10 @@ const Needs* FlagFlow::needsAt(std::uint64_t address) const {
       std::ranges::upper_bound(m_functions, address, {}, [](const auto& f) { return f.entry.original; });
   if (after == m_functions.begin()) return nullptr;
   const auto index = std::size_t(std::prev(after) - m_functions.begin());
-  const auto& code = m_code[index];
-  const auto found = std::ranges::lower_bound(code, address, {}, &Effects::address);
-  if (found == code.end() || found->address != address || m_needs[index].empty()) return nullptr;
-  return &m_needs[index][std::size_t(found - code.begin())];
+  const auto& starts = m_starts[index];
+  const auto found = std::ranges::lower_bound(starts, address);
+  if (found == starts.end() || *found != address || m_needs[index].empty()) return nullptr;
+  return &m_needs[index][std::size_t(found - starts.begin())];
 }
 
 std::uint8_t FlagFlow::flagsAt(std::uint64_t address) const {

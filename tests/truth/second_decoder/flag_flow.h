@@ -18,16 +18,18 @@ class FlagFlow {
 
   // What is needed before each instruction of a function; empty if it does not decode.
   const std::vector<Needs>& needs(std::size_t function) const { return m_needs[function]; }
+  // The same by the instruction's address; nothing if none of them begins there.
+  const Needs* needsAt(std::uint64_t address) const;
   // Where direct jumps of any function lead. Sorted.
   const std::vector<std::uint64_t>& jumpTargets() const { return m_targets; }
 
  private:
   bool round();
   std::uint8_t flagsAt(std::uint64_t address) const;
-  const Needs* needsAt(std::uint64_t address) const;
 
   const std::vector<InstrumentedFunction>& m_functions;
-  std::vector<std::vector<Effects>> m_code;
+  std::vector<std::vector<Effects>> m_code;  // while it is being followed
+  std::vector<std::vector<std::uint64_t>> m_starts;
   std::vector<std::vector<Needs>> m_needs;
   std::vector<std::uint64_t> m_targets;
   std::vector<bool> m_named;  // functions that may be entered through a pointer

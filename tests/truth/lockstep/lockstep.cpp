@@ -1,0 +1,339 @@
+#include "tests/truth/lockstep/lockstep.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <format>
+
+namespace traceback::truth {
+
+namespace {
+
+constexpr std::size_t kStackWords = 64;
+constexpr std::uint64_t kFloatingEvery = 16;
+// As FlagFlow has them: CF, PF, AF, ZF, SF, OF.
+constexpr std::array<unsigned long long, 6> kFlagBits = {0x1, 0x4, 0x10, 0x40, 0x80, 0x800};
+constexpr unsigned long long kDirection = 0x400;
+constexpr std::array<const char*, 16> kNames = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+                                                "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
+constexpr unsigned kRsp = 4;
+
+std::array<unsigned long long, 16> valuesOf(const user_regs_struct& r) {
+  return {r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi,
+          r.r8,  r.r9,  r.r10, r.r11, r.r12, r.r13, r.r14, r.r15};
+}
+
+std::size_t behindPrefixes(std::span<const unsigned char> code) {
+  std::size_t at = 0;
+  while (at + 2 < code.size() && ((code[at] & 0xF0) == 0x40 || code[at] == 0xF2 || code[at] == 0xF3 ||
+                                  code[at] == 0x3E || code[at] == 0x66))
+    ++at;
+  return at;
+}
+
+bool isCall(std::span<const unsigned char> code) {
+  const std::size_t at = behindPrefixes(code);
+  return code[at] == 0xE8 || (code[at] == 0xFF && ((code[at + 1] >> 3) & 7) == 2);
+}
+
+bool isReturn(std::span<const unsigned char> code) {
+  const unsigned char op = code[behindPrefixes(code)];
+  return op == 0xC3 || op == 0xC2;
+}
+
+}  // namespace
+
+Lockstep::Lockstep(const ElfFile& original, const InstrumentedFile& file, const FlagFlow& flags,
+                   const std::vector<CopiedPlace>& places, const std::vector<std::uint64_t>& windows)
+    : m_elf(original), m_file(file), m_flags(flags), m_places(places), m_windows(windows) {
+  std::ranges::sort(m_windows);
+  for (const CopiedPlace& place : places)
+    if (place.at != 0) m_instructions[place.at] = place.original;
+  for (const InstrumentedFunction& function : file.functions)
+    if (function.entry.copy != 0)
+      m_functions.push_back({function.entry.original, function.entry.original + function.entry.originalSize});
+}
+
+const CopiedPlace* Lockstep::placeAt(std::uint64_t address) const {
+  const auto after = std::ranges::upper_bound(m_places, address, {}, &CopiedPlace::start);
+  if (after == m_places.begin() || address >= std::prev(after)->end) return nullptr;
+  return &*std::prev(after);
+}
+
+// Original instructions that the instrumented file may execute too: all but what entries' jumps took, and the
+// endbr64 in front of those, which stands in the copy as well.
+bool Lockstep::isOriginalCode(std::uint64_t address) const {
+  const auto after = std::ranges::upper_bound(m_functions, address, {}, &CodeRange::start);
+  if (after == m_functions.begin() || address >= std::prev(after)->end) return false;
+  const auto window = std::ranges::lower_bound(m_windows, std::prev(after)->start);
+  return window == m_windows.end() || *window > std::prev(after)->start + 4 || address >= *window + 5;
+}
+
+std::string Lockstep::where() const {
+  std::string out = std::format("after {} instructions, original at {:#x}, instrumented at {:#x}; before:",
+                                m_result.instructions, m_original.linkPc(), m_copy.linkPc());
+  const std::size_t from = m_recent.size() > 8 ? m_recent.size() - 8 : 0;
+  for (std::size_t i = from; i < m_recent.size(); ++i) out += std::format(" {:#x}", m_recent[i]);
+  return out;
+}
+
+std::expected<Lockstep::Point, std::string> Lockstep::nextOriginal() {
+  Point point;
+  point.fromOutside = !m_original.inRanges();
+  const auto stop = m_original.advance();
+  if (!stop) return std::unexpected(stop.error());
+  if (*stop == SteppedProcess::Stop::End) return point;
+  point.kind = *stop == SteppedProcess::Stop::Signal ? Point::Kind::Signal
+               : m_original.inRanges()               ? Point::Kind::Instruction
+                                                     : Point::Kind::Outside;
+  point.address = point.kind == Point::Kind::Instruction ? m_original.linkPc() : m_original.pc();
+  return point;
+}
+
+// On to the next place that has a counterpart in the original's run. On the way each new place is unwound:
+// what stands for an instruction has its frames.
+std::expected<Lockstep::Point, std::string> Lockstep::nextCopy(const Point& due) {
+  Point point;
+  for (;;) {
+    const bool wasOutside = !m_copy.inRanges();
+    point.fromOutside |= wasOutside;
+    const auto stop = m_copy.advance();
+    if (!stop) return std::unexpected(stop.error());
+    if (*stop == SteppedProcess::Stop::End) {
+      point.kind = Point::Kind::End;
+      return point;
+    }
+    point.address = m_copy.pc();
+    if (*stop == SteppedProcess::Stop::Signal) {
+      point.kind = Point::Kind::Signal;
+      return point;
+    }
+    const std::uint64_t at = m_copy.linkPc();
+    if (m_options.unwind && due.kind == Point::Kind::Instruction && m_copy.inRanges() &&
+        m_unwoundAt.insert(at).second)
+      if (auto frames = compareFrames(due.address); !frames) return std::unexpected(frames.error());
+    if (!m_copy.inRanges()) {
+      // The runtime is none of the original's business.
+      const auto& mappings = m_copy.mappings(false);
+      const auto mapping = std::ranges::upper_bound(mappings, m_copy.pc(), {}, &Mapping::start);
+      if (mapping != mappings.begin() && std::prev(mapping)->name.ends_with("libtraceback.so")) continue;
+      point.kind = Point::Kind::Outside;
+      return point;
+    }
+    const auto copied = m_instructions.find(at);
+    if (copied == m_instructions.end() && !isOriginalCode(at)) {
+      const CopiedPlace* place = placeAt(at);
+      point.throughGate |= place != nullptr && place->start == at && place->at == 0;
+      continue;
+    }
+    if (copied != m_instructions.end()) ++m_result.inCopies;
+    point.kind = Point::Kind::Instruction;
+    point.address = copied != m_instructions.end() ? copied->second : at;
+    return point;
+  }
+}
+
+Lockstep::Outcome Lockstep::compareRegisters(std::uint64_t address, bool garbage) {
+  const Needs* needs = m_flags.needsAt(address);
+  if (needs == nullptr)
+    return std::unexpected(std::format("{:#x} is no instruction of the original's", address));
+  const auto before = valuesOf(m_original.registers()), after = valuesOf(m_copy.registers());
+  for (unsigned i = 0; i < before.size(); ++i) {
+    if (((needs->registers >> i) & 1) == 0 && i != kRsp) continue;
+    if (m_values->same(before[i], after[i])) continue;
+    // What calling conventions say is lost over a call may be anything behind it.
+    constexpr std::uint16_t kLost = 0x0FC7;  // rax rcx rdx rsi rdi r8 to r11
+    if (garbage && ((kLost >> i) & 1) != 0) m_values->learnGarbage(before[i], after[i]);
+    if (i != kRsp && m_values->isGarbage(before[i], after[i])) continue;
+    return std::unexpected(
+        std::format("{} is {:#x} instead of {:#x}, {}", kNames[i], after[i], before[i], where()));
+  }
+  const auto difference = m_original.registers().eflags ^ m_copy.registers().eflags;
+  for (unsigned i = 0; i < kFlagBits.size(); ++i)
+    if (((needs->flags >> i) & 1) != 0 && (difference & kFlagBits[i]) != 0)
+      return std::unexpected(std::format("flag {:#x} differs, {}", kFlagBits[i], where()));
+  if ((difference & kDirection) != 0) return std::unexpected("the direction flag differs, " + where());
+  return {};
+}
+
+// Copies what is dead from the original's stack to the other's.
+bool Lockstep::healStack(std::uint64_t from, std::uint64_t to) {
+  std::vector<std::uint64_t> words((to - from) / 8);
+  return words.empty() || (m_original.read(from, words) && m_copy.write(from, words));
+}
+
+Lockstep::Outcome Lockstep::heal(const Point& original, const Point& copy) {
+  constexpr std::uint64_t kDepth = 0x8000, kRedZone = 128;
+  const user_regs_struct& before = m_original.registers();
+  const std::uint64_t sp = before.rsp, previous = m_recent.empty() ? 0 : m_recent.back();
+  if (sp != m_copy.registers().rsp || sp % 8 != 0) return {};
+  const auto code = m_elf.at(previous, 8);
+  bool good = true;
+  if (original.fromOutside) {
+    good = healStack(sp - kDepth, sp);
+    // Behind a call these are anybody's; at a function's start only the latter two.
+    user_regs_struct after = m_copy.registers();
+    if (code && isCall(*code)) {
+      after.rcx = before.rcx, after.rsi = before.rsi, after.rdi = before.rdi;
+      after.r8 = before.r8, after.r9 = before.r9;
+    }
+    after.r10 = before.r10, after.r11 = before.r11;
+    good = good && m_copy.setRegisters(after);
+  } else if (copy.fromOutside) {
+    good = healStack(sp - kDepth, sp - kRedZone);
+  } else if (code && isReturn(*code)) {
+    good = healStack(m_stack.sp, sp);  // the address that it returned by
+  }
+  // Without flags the gate keeps a register below the stack.
+  if (good && copy.throughGate) good = healStack(sp - 8, sp);
+  if (!good) return std::unexpected("the stack cannot be read, " + where());
+  return {};
+}
+
+// The stack from its top on, and the red zone below.
+Lockstep::Outcome Lockstep::compareStack() {
+  constexpr std::uint64_t kRedZone = 128;
+  m_stack.sp = m_original.registers().rsp;
+  m_stack.original.resize(kStackWords);
+  m_stack.copy.resize(kStackWords);
+  const std::uint64_t from = m_stack.sp - kRedZone;
+  if (!m_original.read(from, m_stack.original) || !m_copy.read(from, m_stack.copy))
+    return {};  // near the bottom
+  for (std::size_t i = 0; i < kStackWords; ++i) {
+    const std::uint64_t before = m_stack.original[i], after = m_stack.copy[i];
+    if (before == after || m_values->isGarbage(before, after) || m_values->same(before, after)) continue;
+    return std::unexpected(std::format("on the stack, at rsp{:+#x}, is {:#x} instead of {:#x}, {}",
+                                       std::int64_t(8 * i) - std::int64_t(kRedZone), after, before, where()));
+  }
+  return {};
+}
+
+Lockstep::Outcome Lockstep::compareFloating(bool garbage) {
+  user_fpregs_struct before{}, after{};
+  if (!m_original.floating(before) || !m_copy.floating(after)) return {};
+  if (before.cwd != after.cwd || before.swd != after.swd || before.ftw != after.ftw ||
+      before.mxcsr != after.mxcsr)
+    return std::unexpected("floating-point modes or exceptions differ, " + where());
+  const auto words = [&](const unsigned* a, const unsigned* b, std::size_t count,
+                         const char* what) -> Outcome {
+    for (std::size_t i = 0; i < count; i += 2) {
+      const std::uint64_t x = a[i] | std::uint64_t{a[i + 1]} << 32, y = b[i] | std::uint64_t{b[i + 1]} << 32;
+      if (m_values->same(x, y)) continue;
+      if (garbage) m_values->learnGarbage(x, y);
+      if (!m_values->isGarbage(x, y))
+        return std::unexpected(std::format("{}{}: {:#x} instead of {:#x}, {}", what, i / 4, y, x, where()));
+    }
+    return {};
+  };
+  if (auto st = words(before.st_space, after.st_space, 32, "st"); !st) return st;
+  return words(before.xmm_space, after.xmm_space, 64, "xmm");
+}
+
+// The copy stands where something stands for the instruction `due`, before which the original stands.
+Lockstep::Outcome Lockstep::compareFrames(std::uint64_t due) {
+  const CopiedPlace* place = placeAt(m_copy.linkPc());
+  if (place == nullptr || place->original != due) return {};
+  ++m_result.unwound;
+  const auto before = m_originalFrames->frames(), after = m_copyFrames->frames();
+  if (before.size() != after.size())
+    return std::unexpected(std::format("{} frames instead of {}, {}", after.size(), before.size(), where()));
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const bool same = before[i].sp == after[i].sp && (i == 0 || m_values->same(before[i].ip, after[i].ip));
+    if (!same)
+      return std::unexpected(
+          std::format("frame {} is {:#x} with the stack at {:#x}, instead of {:#x} at {:#x}, {}", i,
+                      after[i].ip, after[i].sp, before[i].ip, before[i].sp, where()));
+  }
+  return {};
+}
+
+Lockstep::Outcome Lockstep::compare(const Point& original, const Point& copy) {
+  if (original.kind != copy.kind)
+    return std::unexpected(
+        std::format("the one {}, the other {}, {}", int(original.kind), int(copy.kind), where()));
+  const bool garbage = original.fromOutside || copy.fromOutside;
+  switch (original.kind) {
+    case Point::Kind::Signal:
+      if (m_original.signal() != m_copy.signal())
+        return std::unexpected(
+            std::format("signal {} instead of {}, {}", m_copy.signal(), m_original.signal(), where()));
+      return {};
+    case Point::Kind::Outside:
+      ++m_result.outside;
+      if (!m_values->same(original.address, copy.address))
+        return std::unexpected(
+            std::format("goes to {:#x} instead of {:#x}, {}", copy.address, original.address, where()));
+      return {};
+    case Point::Kind::Instruction:
+      break;
+    default:
+      return {};
+  }
+  if (original.address != copy.address)
+    return std::unexpected(
+        std::format("executes {:#x} instead of {:#x}, {}", copy.address, original.address, where()));
+  ++m_result.instructions;
+  if (auto healed = heal(original, copy); !healed) return healed;
+  if (auto registers = compareRegisters(original.address, garbage); !registers) return registers;
+  if (auto stack = compareStack(); !stack) return stack;
+  if (garbage || m_result.instructions % kFloatingEvery == 0)
+    if (auto floating = compareFloating(garbage); !floating) return floating;
+  if (m_recent.size() > 64) m_recent.erase(m_recent.begin(), m_recent.begin() + 48);
+  m_recent.push_back(original.address);
+  return {};
+}
+
+std::expected<LockstepResult, std::string> Lockstep::run(const std::string& originalPath,
+                                                         const std::string& copyPath,
+                                                         const std::vector<std::string>& arguments,
+                                                         const std::vector<std::string>& environment,
+                                                         const LockstepOptions& options) {
+  m_options = options;
+  std::vector<CodeRange> copied = m_functions;
+  for (const InstrumentedFunction& function : m_file.functions)
+    if (function.entry.copy != 0)
+      copied.push_back({function.entry.copy, function.entry.copy + function.entry.copySize});
+  std::ranges::sort(copied, {}, &CodeRange::start);
+  if (auto started =
+          m_original.start(originalPath, arguments, environment, m_elf.header().e_entry, m_functions);
+      !started)
+    return std::unexpected(started.error());
+  if (auto started =
+          m_copy.start(copyPath, arguments, environment, m_elf.header().e_entry, std::move(copied));
+      !started)
+    return std::unexpected(started.error());
+  if (m_original.bias() != m_copy.bias()) return std::unexpected("the two lie at different addresses");
+  if (m_original.heapStart() < m_copy.heapStart() && !m_original.moveHeap(m_copy.heapStart()))
+    return std::unexpected("the original's heap cannot be moved to where the other's is");
+  m_values = std::make_unique<SameValues>(m_original, m_copy, m_places);
+  m_originalFrames = std::make_unique<FrameReader>(m_original.pid());
+  m_copyFrames = std::make_unique<FrameReader>(m_copy.pid());
+  for (;;) {
+    const auto original = nextOriginal();
+    if (!original) return std::unexpected("original: " + original.error());
+    const auto copy = nextCopy(*original);
+    if (!copy) return std::unexpected("instrumented: " + copy.error());
+    if (auto same = compare(*original, *copy); !same) return std::unexpected(same.error());
+    if (original->kind == Point::Kind::End) break;
+    if (original->kind == Point::Kind::Signal) {
+      m_result.signal = m_original.signal();
+      if (auto ended = m_original.finish(); !ended) return std::unexpected(ended.error());
+      if (auto ended = m_copy.finish(); !ended) return std::unexpected(ended.error());
+      break;
+    }
+    if (m_result.instructions >= options.limit) {
+      m_result.cutShort = true;
+      return m_result;
+    }
+  }
+  if (m_original.status() != m_copy.status())
+    return std::unexpected(
+        std::format("ends with status {:#x} instead of {:#x}", m_copy.status(), m_original.status()));
+  m_result.status = m_copy.status();
+  return m_result;
+}
+
+}  // namespace traceback::truth

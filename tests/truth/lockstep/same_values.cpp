@@ -1,0 +1,49 @@
+#include "tests/truth/lockstep/same_values.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace traceback::truth {
+
+SameValues::SameValues(SteppedProcess& original, SteppedProcess& copy, const std::vector<CopiedPlace>& places)
+    : m_original(original), m_copy(copy) {
+  for (const CopiedPlace& place : places)
+    if (place.at != 0) m_returns[place.end] = place.original + place.size;
+}
+
+const Mapping* SameValues::find(const std::vector<Mapping>& mappings, std::uint64_t address) {
+  const auto after = std::ranges::upper_bound(mappings, address, {}, &Mapping::start);
+  if (after == mappings.begin() || address > std::prev(after)->end) return nullptr;
+  return &*std::prev(after);
+}
+
+bool SameValues::sameAddress(std::uint64_t original, std::uint64_t copy, bool again) {
+  const Mapping* here = find(m_copy.mappings(again), copy);
+  const Mapping* there = find(m_original.mappings(again), original);
+  if (here == nullptr || there == nullptr) return false;
+  if (!here->name.empty())
+    return here->name == there->name && here->name != "[stack]" &&
+           copy - here->fileStart == original - there->fileStart;
+  if (!there->name.empty()) return false;
+  // Which anonymous memory is which is learnt, and holds from then on.
+  const std::uint64_t base =
+      copy - here->start == original - there->start ? there->start : original - (copy - here->start);
+  return m_anonymous.try_emplace(here->start, base).first->second == base;
+}
+
+bool SameValues::same(std::uint64_t original, std::uint64_t copy) {
+  if (original == copy || samePointers(original, copy)) return true;
+  // As the C library keeps code addresses in a jmp_buf: mangled with a number that start() has fixed.
+  std::uint64_t guard = 0;
+  std::memcpy(&guard, SteppedProcess::kRandom + 8, 8);
+  return samePointers(std::rotr(original, 17) ^ guard, std::rotr(copy, 17) ^ guard);
+}
+
+bool SameValues::samePointers(std::uint64_t original, std::uint64_t copy) {
+  if (const auto known = m_returns.find(copy - m_copy.bias()); known != m_returns.end())
+    return known->second + m_original.bias() == original;
+  return sameAddress(original, copy, false) || sameAddress(original, copy, true);
+}
+
+}  // namespace traceback::truth
