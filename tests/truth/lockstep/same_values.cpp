@@ -6,10 +6,31 @@
 
 namespace traceback::truth {
 
-SameValues::SameValues(SteppedProcess& original, SteppedProcess& copy, const std::vector<CopiedPlace>& places)
+SameValues::SameValues(SteppedProcess& original, SteppedProcess& copy, const std::vector<CopiedPlace>& places,
+                       const std::vector<std::pair<std::uint64_t, std::uint64_t>>& functions)
     : m_original(original), m_copy(copy) {
   for (const CopiedPlace& place : places)
-    if (place.at != 0) m_returns[place.end] = place.original + place.size;
+    if (place.at != 0) {
+      m_returns[place.end] = place.original + place.size;
+      m_returns.try_emplace(place.end - 1, place.original + place.size - 1);
+    }
+  for (const auto& [start, before] : functions) m_returns.try_emplace(start, before);
+}
+
+void SameValues::learnGarbage(std::uint64_t original, std::uint64_t copy) {
+  m_garbage.emplace(original, copy);
+  for (const unsigned half : {0U, 32U})
+    if (std::uint32_t(original >> half) != std::uint32_t(copy >> half))
+      m_garbageHalves.emplace(std::uint32_t(original >> half), std::uint32_t(copy >> half));
+}
+
+bool SameValues::isGarbage(std::uint64_t original, std::uint64_t copy) const {
+  if (m_garbage.contains({original, copy})) return true;
+  const auto known = [&](unsigned half) {
+    const auto a = std::uint32_t(original >> half), b = std::uint32_t(copy >> half);
+    return a == b || m_garbageHalves.contains({a, b});
+  };
+  return known(0) && known(32);
 }
 
 const Mapping* SameValues::find(const std::vector<Mapping>& mappings, std::uint64_t address) {

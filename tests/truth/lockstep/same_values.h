@@ -1,5 +1,6 @@
 // When values of the original's and of the instrumented process are the same value: where they are equal, or
-// addresses of the same thing. A return address into a copy is the original's; libraries and the heap may lie
+// addresses of the same thing. A return address into a copy is the original's, and so (for unwinders keep
+// these) are the address before it and the start of a copied function; libraries and the heap may lie
 // elsewhere.
 //
 // What code that is not stepped (the C library, the runtime) left in registers and on the stack may differ
@@ -16,13 +17,13 @@ namespace traceback::truth {
 
 class SameValues {
  public:
-  SameValues(SteppedProcess& original, SteppedProcess& copy, const std::vector<CopiedPlace>& places);
+  SameValues(SteppedProcess& original, SteppedProcess& copy, const std::vector<CopiedPlace>& places,
+             const std::vector<std::pair<std::uint64_t, std::uint64_t>>& functions);
 
   bool same(std::uint64_t original, std::uint64_t copy);
-  void learnGarbage(std::uint64_t original, std::uint64_t copy) { m_garbage.emplace(original, copy); }
-  bool isGarbage(std::uint64_t original, std::uint64_t copy) const {
-    return m_garbage.contains({original, copy});
-  }
+  void learnGarbage(std::uint64_t original, std::uint64_t copy);
+  // Wholly, or in one half with the other half equal.
+  bool isGarbage(std::uint64_t original, std::uint64_t copy) const;
 
  private:
   bool samePointers(std::uint64_t original, std::uint64_t copy);
@@ -30,8 +31,9 @@ class SameValues {
   static const Mapping* find(const std::vector<Mapping>& mappings, std::uint64_t address);
 
   SteppedProcess &m_original, &m_copy;
-  std::unordered_map<std::uint64_t, std::uint64_t> m_returns;  // copy to original, link-time
+  std::unordered_map<std::uint64_t, std::uint64_t> m_returns;  // and those others, link-time
   std::set<std::pair<std::uint64_t, std::uint64_t>> m_garbage;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> m_garbageHalves;
   std::unordered_map<std::uint64_t, std::uint64_t>
       m_anonymous;  // starts of anonymous memory, copy's to original's
 };

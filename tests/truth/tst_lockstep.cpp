@@ -1,0 +1,121 @@
+// The original and its instrumented file, stepped side by side: at every original instruction the same
+// registers, flags and stack, and at every place of the copies the same frames.
+//
+// With TRACEBACK_SOAK all programs in all their builds.
+#include <QDir>
+#include <QtTest>
+
+#include "tests/truth/product_run.h"
+
+using namespace traceback::truth;
+
+class TestLockstep : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void theSameStateAndFrames_data();
+  void theSameStateAndFrames();
+  void aChangedConstantIsNoticed();
+  void aChangedUnwindRuleIsNoticed();
+
+ private:
+  static Attempt<Ended> step(const ProductRun& run, const QString& original, const QString& instrumented) {
+    QProcessEnvironment environment = run.plainEnvironment();
+    environment.insert("TRACEBACK_BUFFER_SIZE", "65536");
+    return runToEnd(TRUTH_LOCKSTEP, {"--unwind", "--runtime", TRUTH_RUNTIME, original, instrumented},
+                    environment, 240000);
+  }
+  // Where a section lies in a file.
+  static std::pair<qsizetype, qsizetype> sectionOf(const QString& file, const QString& name) {
+    const auto sections = runToEnd("readelf", {"-SW", file}, QProcessEnvironment::systemEnvironment());
+    if (!sections) return {};
+    const auto found = QRegularExpression(" " + QRegularExpression::escape(name) +
+                                          "\\s+PROGBITS\\s+([0-9a-f]+)\\s+([0-9a-f]+)\\s+([0-9a-f]+)")
+                           .match(QString::fromUtf8(sections->output));
+    return {found.captured(2).toLongLong(nullptr, 16), found.captured(3).toLongLong(nullptr, 16)};
+  }
+  static QString program(const char* name) { return QString(TRUTH_PROGRAM_DIR "/") + name; }
+};
+
+#define VERIFY_OUTCOME(outcome) QVERIFY2(outcome, outcome ? "" : qPrintable(outcome.error()))
+
+void TestLockstep::theSameStateAndFrames_data() {
+  QTest::addColumn<QString>("file");
+  QStringList names = {"callbacks-O2",
+                       "computed_goto-package",
+                       "crash_uncaught-O2",
+                       "exceptions-O2",
+                       "exceptions_construction-O0",
+                       "frames-package",
+                       "lifetimes-O0",
+                       "setjmp_loop-package",
+                       "switches-package",
+                       "tail_calls-O2",
+                       "unwinding-O2",
+                       "unwinding-clang",
+                       "variadic-package",
+                       "virtual_calls-O2"};
+  if (qEnvironmentVariableIsSet("TRACEBACK_SOAK")) {
+    names = QDir(TRUTH_PROGRAM_DIR).entryList(QDir::Files);
+    // Never ends, or has threads or handlers, which are not followed.
+    names.removeIf([](const QString& name) {
+      return name.startsWith("counting") || name.contains("thread") || name.startsWith("signals") ||
+             name.startsWith("crash_in_handler") || name.startsWith("cancelling");
+    });
+  }
+  for (const QString& name : names)
+    if (QFile::exists(program(qPrintable(name))))
+      QTest::newRow(qPrintable(name)) << program(qPrintable(name));
+}
+
+void TestLockstep::theSameStateAndFrames() {
+  QFETCH(QString, file);
+  const auto run = ProductRun::prepare(file);
+  VERIFY_OUTCOME(run);
+  const auto stepped = step(**run, file, (*run)->program());
+  VERIFY_OUTCOME(stepped);
+  QVERIFY2(stepped->exitCode == 0, stepped->output + stepped->complaints);
+  qInfo("%s", stepped->output.trimmed().constData());
+}
+
+// That a wrong value can be seen: the instrumented program's constants are others.
+void TestLockstep::aChangedConstantIsNoticed() {
+  const auto run = ProductRun::prepare(program("switches-O2"));
+  VERIFY_OUTCOME(run);
+  QFile file((*run)->program());
+  QVERIFY(file.open(QFile::ReadWrite));
+  const auto [offset, size] = sectionOf((*run)->program(), ".rodata");
+  QVERIFY(size > 0);
+  QVERIFY(file.seek(offset));
+  QByteArray bytes = file.read(size);
+  for (char& byte : bytes) byte = char(byte ^ 1);
+  QVERIFY(file.seek(offset) && file.write(bytes) == size);
+  file.close();
+  const auto stepped = step(**run, program("switches-O2"), (*run)->program());
+  VERIFY_OUTCOME(stepped);
+  QCOMPARE(stepped->exitCode, 1);
+  QVERIFY2(stepped->output.contains("instead of"), stepped->output);
+}
+
+// And a wrong frame: of the rules for the copies, all that are "the CFA is rsp+16" become rsp+24.
+void TestLockstep::aChangedUnwindRuleIsNoticed() {
+  const auto run = ProductRun::prepare(program("recursion-O0"));
+  VERIFY_OUTCOME(run);
+  QFile file((*run)->program());
+  QVERIFY(file.open(QFile::ReadWrite));
+  const auto [offset, size] = sectionOf((*run)->program(), ".eh_frame");
+  QVERIFY(size > 0);
+  QVERIFY(file.seek(offset));
+  QByteArray bytes = file.read(size);
+  QVERIFY(bytes.contains(QByteArray("\x0e\x10", 2)));
+  bytes.replace(QByteArray("\x0e\x10", 2), QByteArray("\x0e\x18", 2));
+  QVERIFY(file.seek(offset) && file.write(bytes) == size);
+  file.close();
+  const auto stepped = step(**run, program("recursion-O0"), (*run)->program());
+  VERIFY_OUTCOME(stepped);
+  QCOMPARE(stepped->exitCode, 1);
+  QVERIFY2(stepped->output.contains("frame"), stepped->output);
+}
+
+QTEST_GUILESS_MAIN(TestLockstep)
+#include "tst_lockstep.moc"
