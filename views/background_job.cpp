@@ -33,10 +33,11 @@ void BackgroundJob::start(std::function<void(std::stop_token)> work, std::functi
   auto state = std::make_shared<State>();
   m_state = state;
   m_done = std::move(done);
-  m_threads.emplace_back([state, work = std::move(work)] {
-    work(state->stop.get_token());
-    state->ended = true;
-  });
+  std::erase_if(m_threads, [](const Thread& each) { return each.state->ended.load(); });
+  m_threads.push_back({state, std::jthread([state, work = std::move(work)] {
+                         work(state->stop.get_token());
+                         state->ended = true;
+                       })});
   m_timer.start();
 }
 

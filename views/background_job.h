@@ -31,7 +31,11 @@ class BackgroundJob : public QObject {
 
   std::shared_ptr<State> m_state;
   std::function<void()> m_done;
-  std::vector<std::jthread> m_threads;
+  struct Thread {
+    std::shared_ptr<State> state;
+    std::jthread thread;
+  };
+  std::vector<Thread> m_threads;  // the one that runs, and cancelled ones that may have not ended
   QTimer m_timer;
 };
 

@@ -7,6 +7,7 @@
 #include <QScrollBar>
 #include <QStackedWidget>
 #include <QToolButton>
+#include <QToolTip>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -14,6 +15,7 @@
 #include "model/stepping.h"
 #include "views/code_view.h"
 #include "views/elided_label.h"
+#include "views/executions_popup.h"
 #include "views/find_bar.h"
 #include "views/formatting.h"
 #include "views/icons.h"
@@ -43,13 +45,16 @@ CodePane::CodePane(Navigator& navigator, SourceCache& sources, QWidget* parent)
       m_navigator(&navigator),
       m_sources(&sources),
       m_stepper(navigator),
+      m_survey(navigator),
       m_title(new QLabel(this)),
       m_detail(new ElidedLabel(this)),
+      m_doubt(new QLabel(this)),
       m_function(new QLabel(this)),
       m_disassemblyAction(new QAction(icon(QStringLiteral("disassembly")), tr("&Disassembly"), this)),
       m_stack(new QStackedWidget(this)),
       m_source(new CodeView(this)),
       m_assembly(new CodeView(this)),
+      m_executions(new ExecutionsPopup(navigator, m_source)),
       m_noticePage(new QWidget(this)),
       m_noticeTitle(new QLabel(m_noticePage)),
       m_noticeText(new QLabel(m_noticePage)),
@@ -76,6 +81,10 @@ CodePane::CodePane(Navigator& navigator, SourceCache& sources, QWidget* parent)
   auto* header = new PaneHeader(this);
   header->addTitle(m_title, 0);
   header->addTitle(m_detail, 1);
+  header->addWidget(m_doubt);
+  m_doubt->setAccessibleName(tr("Why this may not be the source that was compiled"));
+  m_doubt->setTextFormat(Qt::PlainText);
+  m_doubt->hide();
   header->addWidget(m_function);
   m_locate = new QToolButton(this);
   m_locate->setText(tr("Locate Source\u2026"));
@@ -118,9 +127,17 @@ CodePane::CodePane(Navigator& navigator, SourceCache& sources, QWidget* parent)
 
   connect(m_source, &CodeView::lineActivated, this, &CodePane::sourceLineActivated);
   connect(m_assembly, &CodeView::lineActivated, this, &CodePane::instructionActivated);
+  for (CodeView* view : {m_source, m_assembly})
+    connect(view, &CodeView::executionRequested, this, &CodePane::executionRequested);
+  connect(m_source, &CodeView::lineHovered, this,
+          [this](int line, const QRect& where) { hovered(line, where, false); });
+  connect(&m_survey, &LineSurvey::changed, this, [this] {
+    if (showsSource()) markSource();
+  });
   connect(m_navigator, &Navigator::moved, this, &CodePane::refresh);
   connect(m_navigator, &Navigator::traceChanged, this, [this] {
     m_executed.clear();
+    m_executions->hide();
     m_shownFile = {};
     m_shownModule = {};
     m_instructions.clear();
@@ -180,6 +197,7 @@ void CodePane::refresh() {
 }
 
 void CodePane::showPlace() {
+  m_doubt->hide();
   m_missingSource.clear();
   m_locate->hide();
   const auto place = codePlace();
@@ -238,6 +256,9 @@ bool CodePane::showSource(const Place& place) {
   }
   setHeader(QFileInfo(text->path).fileName(), QFileInfo(text->path).path(), place);
   m_stack->setCurrentWidget(m_source);
+  m_sourceModule = place.entry.module;
+  m_sourceEntry = place.index;
+  showDoubt(place);
   m_find->setView(m_source);
   markSource();
   m_source->setCurrentLine(line < text->lines.size() ? line : -1);
@@ -248,16 +269,70 @@ bool CodePane::showSource(const Place& place) {
   return true;
 }
 
+void CodePane::showDoubt(const Place& place) {
+  const QString doubt = m_sources->doubt(place.entry.file, place.entry.module);
+  m_doubt->setVisible(!doubt.isEmpty());
+  m_doubt->setText(doubt.isEmpty() ? QString() : QStringLiteral("\u26a0 ") + doubt);
+  m_doubt->setToolTip(doubt.isEmpty() ? QString()
+                                      : tr("Lines may not be where the trace says that they ran."));
+}
+
+QString CodePane::doubt() const { return m_doubt->text(); }
+
 void CodePane::markSource() {
   QHash<int, CodeView::Mark> marks;
   const model::ThreadTrace& thread = *m_navigator->thread();
-  for (const auto& [line, executions] : m_executed.lines(m_shownFile))
-    marks[static_cast<int>(line) - 1].hits = executions.size();
+  const ExecutedLines::Round round = m_executed.round(m_sourceEntry);
+  for (const auto& [line, executions] : m_executed.lines(m_shownFile)) {
+    CodeView::Mark& mark = marks[static_cast<int>(line) - 1];
+    mark.hits = executions.size();
+    const auto inRound = std::ranges::lower_bound(executions, round.first);
+    mark.otherRound = !round.whole && (inRound == executions.end() || *inRound > round.last);
+  }
   if (const auto fault = thread.info().fault) {
     const model::Entry entry = thread.entry(*fault);
     if (entry.file == m_shownFile && entry.line != 0) marks[static_cast<int>(entry.line) - 1].fault = true;
   }
+  const model::LineCounts* counts = m_survey.counts();
+  const auto* withCode = m_survey.linesWithCode(m_sourceModule, m_shownFile);
+  if (counts != nullptr && withCode != nullptr)
+    for (const std::uint32_t line : *withCode)
+      if (counts->of(m_shownFile, line) == 0) marks[static_cast<int>(line) - 1].unreached = true;
   m_source->setMarks(std::move(marks), !m_executed.complete());
+}
+
+void CodePane::listExecutions() {
+  if (!showsSource()) return;
+  const int line = m_source->textCursor().blockNumber();
+  hovered(line, m_source->whereIs(line), true);
+}
+
+void CodePane::hovered(int line, const QRect& where, bool byKey) {
+  const auto number = static_cast<std::uint32_t>(line + 1);
+  const CodeView::Mark mark = m_source->mark(line);
+  const model::LineCounts* counts = m_survey.counts();
+  const std::uint64_t all = counts != nullptr ? counts->of(m_shownFile, number) : 0;
+  const QString marked = m_source->markText(line);
+  // A line that is known not to have run has nothing to list.
+  if (!byKey && mark.hits == 0 && all == 0) {
+    m_executions->hide();
+    QToolTip::showText(QCursor::pos(), marked, m_source);
+    return;
+  }
+  QStringList heading{tr("Line %1").arg(number)};
+  if (!marked.isEmpty()) heading.append(marked);
+  if (counts != nullptr)
+    heading.append(all == 1 ? tr("In all the trace: once.")
+                            : tr("In all the trace: %1 times.").arg(count(all)));
+  // The popup lies over the view, its margin included.
+  const QPoint corner = m_source->viewport()->mapTo(m_source, QPoint(0, 0));
+  m_executions->open(m_shownFile, number, heading.join(u'\n'), where.translated(corner), byKey);
+}
+
+std::optional<CodePane::Spot> CodePane::spot() const {
+  const SourceText* text = showsSource() ? m_sources->source(m_shownFile) : nullptr;
+  if (text == nullptr) return std::nullopt;
+  return Spot{text->path, m_source->textCursor().blockNumber() + 1};
 }
 
 bool CodePane::showDisassembly(const Place& place, QString& why) {
@@ -371,19 +446,22 @@ bool CodePane::goToNearest(const std::vector<model::EntryIndex>& executions, con
 }
 
 std::optional<CodePane::Target> CodePane::cursorTarget() const {
+  return target((showsSource() ? m_source : m_assembly)->textCursor().blockNumber());
+}
+
+std::optional<CodePane::Target> CodePane::target(int line) const {
+  if (line < 0) return std::nullopt;
   if (showsSource()) {
-    const auto line = static_cast<std::uint32_t>(m_source->textCursor().blockNumber() + 1);
+    const auto number = static_cast<std::uint32_t>(line + 1);
     const model::SourceFile* file = m_navigator->trace()->file(m_shownFile);
     if (file == nullptr) return std::nullopt;
-    return Target{model::LineQuery{m_shownFile, line, true},
-                  QStringLiteral("%1:%2").arg(fileName(file->path)).arg(line)};
+    return Target{model::LineQuery{m_shownFile, number, true},
+                  QStringLiteral("%1:%2").arg(fileName(file->path)).arg(number)};
   }
-  if (!showsDisassembly()) return std::nullopt;
-  const auto line = static_cast<std::size_t>(m_assembly->textCursor().blockNumber());
-  if (line >= m_instructions.size()) return std::nullopt;
-  const model::VirtAddr address = m_instructions[line].address;
+  if (!showsDisassembly() || static_cast<std::size_t>(line) >= m_instructions.size()) return std::nullopt;
+  const model::VirtAddr address = m_instructions[static_cast<std::size_t>(line)].address;
   return Target{model::AddressQuery{m_shownModule, address},
-                tr("The instruction at %1").arg(hex(address.value))};
+                tr("the instruction at %1").arg(hex(address.value))};
 }
 
 void CodePane::sourceLineActivated(int line) {

@@ -11,6 +11,7 @@
 #include "views/code_provider.h"
 #include "views/executed_lines.h"
 #include "views/instruction_stepper.h"
+#include "views/line_survey.h"
 #include "views/navigator.h"
 #include "views/source_cache.h"
 
@@ -23,6 +24,7 @@ namespace traceback::views {
 
 class CodeView;
 class ElidedLabel;
+class ExecutionsPopup;
 class FindBar;
 class SourceHighlighter;
 
@@ -33,6 +35,9 @@ class CodePane : public QWidget {
   CodePane(Navigator& navigator, SourceCache& sources, QWidget* parent = nullptr);
 
   void setDisassembly(std::shared_ptr<DisassemblyProvider> provider);
+  void setCodeLines(std::shared_ptr<CodeLinesProvider> provider) {
+    m_survey.setProvider(std::move(provider));
+  }
   // Asked for, or shown because there is no source.
   bool showsDisassembly() const;
   bool showsSource() const;
@@ -51,11 +56,26 @@ class CodePane : public QWidget {
     QString what;
   };
   std::optional<Target> cursorTarget() const;
+  // Of a line of the view that is in sight, from 0.
+  std::optional<Target> target(int line) const;
+  // Lists when the source line with the text cursor ran.
+  void listExecutions();
+  ExecutionsPopup* executions() const { return m_executions; }
+  // The file that is shown and the line with its text cursor, from 1; empty while no source is.
+  struct Spot {
+    QString path;
+    int line = 0;
+  };
+  std::optional<Spot> spot() const;
+  // Why the source may not be the one that was compiled; empty if nothing says so.
+  QString doubt() const;
 
  signals:
   // What is shown was brought up to date.
   void refreshed();
   void message(const QString& text);
+  // To the execution of a line or instruction before or after now.
+  void executionRequested(int line, bool after);
   // The user wants to say where the source is; the path is as the debug information has it.
   void locateRequested(const QString& path);
 
@@ -76,6 +96,8 @@ class CodePane : public QWidget {
   bool showDisassembly(const Place& place, QString& why);
   void showNotice(const QString& title, const QString& text, const QString& missingSource);
   void markSource();
+  void hovered(int line, const QRect& where, bool byKey);
+  void showDoubt(const Place& place);
   void markDisassembly(const Place& place);
   void setHeader(const QString& title, const QString& detail, const Place& place);
   void sourceLineActivated(int line);
@@ -88,15 +110,18 @@ class CodePane : public QWidget {
   std::shared_ptr<DisassemblyProvider> m_provider;
   ExecutedLines m_executed;
   InstructionStepper m_stepper;
+  LineSurvey m_survey;
 
   QLabel* m_title;
   ElidedLabel* m_detail;
+  QLabel* m_doubt;
   QLabel* m_function;
   QAction* m_disassemblyAction;
   QToolButton* m_locate;
   QStackedWidget* m_stack;
   CodeView* m_source;
   CodeView* m_assembly;
+  ExecutionsPopup* m_executions;
   QWidget* m_noticePage;
   QLabel* m_noticeTitle;
   QLabel* m_noticeText;
@@ -105,6 +130,8 @@ class CodePane : public QWidget {
   SourceHighlighter* m_highlighter;
 
   model::FileId m_shownFile;
+  model::ModuleId m_sourceModule;        // whose code the shown source is
+  model::EntryIndex m_sourceEntry = 0;   // that it is shown for
   QString m_missingSource;
   model::ModuleId m_shownModule;
   model::VirtAddr m_shownStart, m_shownEnd;

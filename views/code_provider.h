@@ -5,6 +5,7 @@
 #include <QString>
 #include <QStringList>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "model/error.h"
@@ -22,6 +23,21 @@ class SourceProvider {
  public:
   virtual ~SourceProvider() = default;
   virtual std::optional<SourceText> source(const model::SourceFile& file) = 0;
+  // Why the text may not be what was compiled into the module, in a few words; empty if nothing says so.
+  virtual QString doubt(const SourceText& text, const model::Module& module) {
+    (void)text, (void)module;
+    return {};
+  }
+};
+
+// Called on a thread of its own, one call at a time.
+class CodeLinesProvider {
+ public:
+  virtual ~CodeLinesProvider() = default;
+  // The lines of a file that have code in a module, ascending; nothing if that is not known, or if stopped.
+  virtual std::optional<std::vector<std::uint32_t>> linesWithCode(const model::Module& module,
+                                                                  const model::SourceFile& file,
+                                                                  std::stop_token stop) = 0;
 };
 
 struct Instruction {

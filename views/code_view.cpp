@@ -4,6 +4,7 @@
 #include <QContextMenuEvent>
 #include <QHelpEvent>
 #include <QMenu>
+#include <QMetaMethod>
 #include <QPainter>
 #include <QPainterPath>
 #include <QScrollBar>
@@ -39,13 +40,14 @@ class CodeMargin : public QWidget {
   void paintEvent(QPaintEvent* event) override { m_view->paintMargin(event); }
   void mouseReleaseEvent(QMouseEvent* event) override {
     const int line = m_view->lineAt(event->position().toPoint().y());
-    if (event->button() == Qt::LeftButton && line >= 0) emit m_view->lineActivated(line);
+    if (event->button() == Qt::LeftButton && line >= 0)
+      emit m_view->executionRequested(line, (event->modifiers() & Qt::ShiftModifier) != 0);
   }
   void wheelEvent(QWheelEvent* event) override { QApplication::sendEvent(m_view->viewport(), event); }
   bool event(QEvent* event) override {
     if (event->type() == QEvent::ToolTip) {
       const auto* help = static_cast<QHelpEvent*>(event);
-      QToolTip::showText(help->globalPos(), m_view->markText(m_view->lineAt(help->pos().y())), this);
+      m_view->hover(help->pos().y(), help->globalPos());
       return true;
     }
     return QWidget::event(event);
@@ -189,7 +191,8 @@ void CodeView::paintEvent(QPaintEvent* event) {
       const int line = block.blockNumber();
       const Mark mark = m_marks.value(line);
       const QRectF band(0, rect.top(), viewport()->width(), rect.height());
-      if (mark.hits > 0) painter.fillRect(band, theme.executed);
+      if (mark.hits > 0)
+        painter.fillRect(band, mark.otherRound ? mix(theme.base, theme.executed, 0.4) : theme.executed);
       if (mark.fault) painter.fillRect(band, theme.fault);
       if (line != m_current) continue;
       if (!mark.fault) painter.fillRect(band, theme.current);
@@ -199,6 +202,16 @@ void CodeView::paintEvent(QPaintEvent* event) {
     }
   }
   QPlainTextEdit::paintEvent(event);
+  // Over the text, whose colours are the highlighter's.
+  QPainter painter(viewport());
+  QColor veil = palette().color(QPalette::Base);
+  veil.setAlphaF(0.55F);
+  for (QTextBlock block = firstVisibleBlock(); block.isValid(); block = block.next()) {
+    const QRectF rect = lineRect(block);
+    if (rect.top() > event->rect().bottom()) break;
+    if (m_marks.value(block.blockNumber()).unreached && block.blockNumber() != m_current)
+      painter.fillRect(QRectF(0, rect.top(), viewport()->width(), rect.height()), veil);
+  }
 }
 
 void CodeView::paintMargin(QPaintEvent* event) {
@@ -232,7 +245,13 @@ void CodeView::paintMargin(QPaintEvent* event) {
           QStringLiteral("%1%2\u00d7").arg(m_atLeast ? QStringLiteral("\u2265") : QString()).arg(mark.hits);
       painter.drawText(cell(hitsLeft, m_hitsWidth), static_cast<int>(Qt::AlignRight | Qt::AlignVCenter),
                        hits);
-      painter.fillRect(cell(barLeft, kBar), theme.executedMark);
+      // Of other rounds a thin bar.
+      painter.fillRect(cell(barLeft + (mark.otherRound ? kBar - 1 : 0), mark.otherRound ? 1 : kBar),
+                       theme.executedMark);
+    } else if (mark.unreached) {
+      painter.setPen(theme.faintText);
+      painter.drawText(cell(hitsLeft, m_hitsWidth), static_cast<int>(Qt::AlignRight | Qt::AlignVCenter),
+                       QStringLiteral("\u2013"));
     }
     if (mark.fault) {
       const QRectF where(kEdge, rect.center().y() - kIcon / 2.0, kIcon, kIcon);
@@ -261,16 +280,32 @@ QString CodeView::markText(int line) const {
     const QString times = mark->hits == 1 && !m_atLeast ? tr("Ran once in this call.")
                           : m_atLeast ? tr("Ran at least %1 times in this call.").arg(count(mark->hits))
                                       : tr("Ran %1 times in this call.").arg(count(mark->hits));
-    parts.append(times + u' ' + tr("Click to go to its nearest execution."));
+    parts.append(mark->otherRound ? times + u' ' + tr("Not in this round of the loop.") : times);
   }
+  if (mark->unreached) parts.append(tr("It has code, but no execution of it is in what the trace holds."));
   return parts.join(u'\n');
+}
+
+void CodeView::hover(int y, const QPoint& global) {
+  const int line = lineAt(y);
+  // Who listens says more than a tool tip.
+  if (line >= 0 && isSignalConnected(QMetaMethod::fromSignal(&CodeView::lineHovered)))
+    emit lineHovered(line, whereIs(line));
+  else
+    QToolTip::showText(global, markText(line), this);
+}
+
+QRect CodeView::whereIs(int line) const {
+  const QTextBlock block = document()->findBlockByNumber(line);
+  if (!block.isValid()) return {};
+  const QRect rect = lineRect(block).toAlignedRect();
+  return viewport()->rect().intersects(rect) ? rect : QRect();
 }
 
 bool CodeView::event(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     const auto* help = static_cast<QHelpEvent*>(event);
-    const QPoint at = viewport()->mapFromGlobal(help->globalPos());
-    QToolTip::showText(help->globalPos(), markText(lineAt(at.y())), this);
+    hover(viewport()->mapFromGlobal(help->globalPos()).y(), help->globalPos());
     return true;
   }
   return QPlainTextEdit::event(event);
@@ -306,8 +341,15 @@ void CodeView::mouseReleaseEvent(QMouseEvent* event) {
   QPlainTextEdit::mouseReleaseEvent(event);
   const QPoint at = event->position().toPoint();
   const bool dragged = (at - m_pressed).manhattanLength() >= QApplication::startDragDistance();
-  if (event->button() != Qt::LeftButton || dragged || textCursor().hasSelection()) return;
-  if (const int line = lineAt(at.y()); line >= 0) emit lineActivated(line);
+  const bool control = (event->modifiers() & Qt::ControlModifier) != 0;
+  // Shift extends a selection, unless it is about an execution.
+  if (event->button() != Qt::LeftButton || dragged || (textCursor().hasSelection() && !control)) return;
+  const int line = lineAt(at.y());
+  if (line < 0) return;
+  if ((event->modifiers() & Qt::ControlModifier) != 0)
+    emit executionRequested(line, (event->modifiers() & Qt::ShiftModifier) != 0);
+  else
+    emit lineActivated(line);
 }
 
 }  // namespace traceback::views

@@ -12,8 +12,10 @@ class CodeView : public QPlainTextEdit {
 
  public:
   struct Mark {
-    std::size_t hits = 0;  // executions in this call
+    std::size_t hits = 0;      // executions in this call
     bool fault = false;
+    bool otherRound = false;   // its executions are all of other rounds of a loop than the one shown
+    bool unreached = false;    // has code, of which no execution is in the trace
   };
 
   explicit CodeView(QWidget* parent = nullptr);
@@ -27,10 +29,18 @@ class CodeView : public QPlainTextEdit {
   int currentLine() const { return m_current; }
   Mark mark(int line) const { return m_marks.value(line); }
   QString label(int line) const;
+  // Where a line is drawn in the viewport; empty if it is not in sight.
+  QRect whereIs(int line) const;
+  // What the marks of a line say, in sentences.
+  QString markText(int line) const;
 
  signals:
   // A click or Enter on a line.
   void lineActivated(int line);
+  // A click in the margin or with Ctrl: to the execution before now, or, with Shift, to the one after.
+  void executionRequested(int line, bool after);
+  // The mouse rests on a line, which is drawn at `where` of the viewport.
+  void lineHovered(int line, const QRect& where);
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -51,9 +61,9 @@ class CodeView : public QPlainTextEdit {
   void scrollToCurrent(bool resized);
   void paintMargin(QPaintEvent* event);
   int lineAt(int y) const;
-  QString markText(int line) const;
   QRectF lineRect(const QTextBlock& block) const;
   void applyFont();
+  void hover(int y, const QPoint& global);
 
   QWidget* m_margin;
   QStringList m_labels;

@@ -10,6 +10,8 @@ void ExecutedLines::clear() {
   m_thread = nullptr;
   m_call.reset();
   m_lines.clear();
+  m_direct.clear();
+  m_loops.clear();
   m_ranges.clear();
   m_rangesKnown = false;
   m_complete = true;
@@ -41,7 +43,38 @@ const std::vector<ExecutedLines::Range>& ExecutedLines::ranges() {
   return m_ranges;
 }
 
+ExecutedLines::Round ExecutedLines::round(model::EntryIndex at) const {
+  if (m_direct.empty()) return {};
+  const auto after = std::ranges::upper_bound(m_direct, at, {}, &Direct::index);
+  const auto here = after == m_direct.begin() ? after : after - 1;
+  const auto begins = [this, &here](const Direct& line) {
+    const auto loop = m_loops.find(line.address);
+    return loop != m_loops.end() && line.address <= here->address && here->address <= loop->second;
+  };
+  Round found{m_direct.front().index, m_direct.back().index, true};
+  for (auto line = here;; --line) {
+    if (begins(*line)) {
+      found.first = line->index;
+      found.whole = false;
+      break;
+    }
+    if (line == m_direct.begin()) break;
+  }
+  if (found.whole) return found;
+  const auto next = std::find_if(here + 1, m_direct.end(), begins);
+  if (next != m_direct.end()) found.last = (next - 1)->index;
+  return found;
+}
+
 void ExecutedLines::add(const model::Entry& entry, model::EntryIndex index) {
+  if (entry.kind == model::EntryKind::Line && entry.address.value != 0) {
+    // A way back makes a loop, from where it leads to as far as any way back to there begins.
+    if (!m_direct.empty() && entry.address <= m_direct.back().address) {
+      model::VirtAddr& end = m_loops[entry.address];
+      end = std::max(end, std::max(m_direct.back().address, m_direct.back().last));
+    }
+    m_direct.push_back({index, entry.address, entry.last});
+  }
   if (entry.kind != model::EntryKind::Line || !entry.file.valid() || entry.line == 0) return;
   const bool sameLine = m_last.file == entry.file && m_last.line == entry.line;
   const bool goesOn = sameLine && index > m_lastIndex + 1 && entry.address > m_last.last;

@@ -31,6 +31,13 @@ class ExecutedLines {
   // Executions of the lines of a file directly in the call, oldest first. A line that goes on after a call
   // that it made is one execution.
   const std::map<std::uint32_t, std::vector<model::EntryIndex>>& lines(model::FileId file) const;
+  // The entries of the innermost loop's round that `at` is in, by the addresses that its lines go back to; of
+  // the whole call, as far as it was looked at, if it is in none. `at` was given to lookAround.
+  struct Round {
+    model::EntryIndex first = 0, last = 0;
+    bool whole = true;
+  };
+  Round round(model::EntryIndex at) const;
   // Instruction ranges of the call and of what the compiler inlined into it, in the order of the trace.
   const std::vector<Range>& ranges();
 
@@ -46,6 +53,12 @@ class ExecutedLines {
   bool m_complete = true;
   model::EntryIndex m_from = 0, m_to = 0;  // looked at
   std::map<model::FileId, std::map<std::uint32_t, std::vector<model::EntryIndex>>> m_lines;
+  struct Direct {
+    model::EntryIndex index = 0;
+    model::VirtAddr address, last;
+  };
+  std::vector<Direct> m_direct;  // lines directly in the call, in order
+  std::map<model::VirtAddr, model::VirtAddr> m_loops;  // by their first address: how far they reach
   std::vector<Range> m_ranges;
   model::Entry m_last;  // the line that was added last, and where it was
   model::EntryIndex m_lastIndex = 0;

@@ -7,11 +7,13 @@ namespace traceback::views {
 void SourceCache::setTrace(std::shared_ptr<const model::Trace> trace) {
   m_trace = std::move(trace);
   m_files.clear();
+  m_doubts.clear();
 }
 
 void SourceCache::setProvider(std::shared_ptr<SourceProvider> provider) {
   m_provider = std::move(provider);
   m_files.clear();
+  m_doubts.clear();
 }
 
 void SourceCache::forgetMisses() {
@@ -27,6 +29,15 @@ const SourceText* SourceCache::source(model::FileId id) {
   auto& slot = m_files[id];
   if (text) slot = std::make_unique<SourceText>(std::move(*text));
   return slot.get();
+}
+
+QString SourceCache::doubt(model::FileId file, model::ModuleId module) {
+  const SourceText* text = source(file);
+  const model::Module* of = m_trace ? m_trace->module(module) : nullptr;
+  if (text == nullptr || of == nullptr) return {};
+  const auto [known, isNew] = m_doubts.try_emplace({file.value, module.value});
+  if (isNew) known->second = m_provider->doubt(*text, *of);
+  return known->second;
 }
 
 QString SourceCache::line(model::FileId file, std::uint32_t number) {

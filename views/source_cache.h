@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QString>
+#include <map>
 #include <memory>
 #include <unordered_map>
 
@@ -19,12 +20,15 @@ class SourceCache {
   void forgetMisses();
 
   const SourceText* source(model::FileId file);                 // null if not found
+  // Why the text may not be what was compiled into the module; empty if nothing says so.
+  QString doubt(model::FileId file, model::ModuleId module);
   QString line(model::FileId file, std::uint32_t line);         // trimmed; empty if not found
 
  private:
   std::shared_ptr<const model::Trace> m_trace;
   std::shared_ptr<SourceProvider> m_provider;
   std::unordered_map<model::FileId, std::unique_ptr<SourceText>> m_files;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, QString> m_doubts;  // by file and module
 };
 
 }  // namespace traceback::views

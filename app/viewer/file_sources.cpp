@@ -1,6 +1,9 @@
 #include "app/viewer/file_sources.h"
 
+#include <QCoreApplication>
+#include <QDateTime>
 #include <QFile>
+#include <QFileInfo>
 #include <algorithm>
 #include <utility>
 
@@ -33,6 +36,14 @@ class FileSources : public views::SourceProvider {
     text.lines = all.split(u'\n');
     if (text.lines.last().isEmpty()) text.lines.removeLast();
     return text;
+  }
+
+  QString doubt(const views::SourceText& text, const model::Module& module) override {
+    const QFileInfo source(text.path);
+    const QFileInfo binary(QFile::decodeName(QByteArray::fromStdString(module.path)));
+    if (!source.exists() || !binary.exists() || source.lastModified() <= binary.lastModified()) return {};
+    return QCoreApplication::translate("traceback::app::FileSources", "changed after %1 was built")
+        .arg(binary.fileName());
   }
 
  private:

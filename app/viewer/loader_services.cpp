@@ -1,6 +1,7 @@
 // The loader comes first: Qt takes some plain words, such as "slots", for its own.
 #include "loader/disasm/module_code.h"
 #include "loader/load_trace.h"
+#include "loader/symbols/code_lines.h"
 
 #include "app/viewer/loader_services.h"
 
@@ -42,6 +43,15 @@ class ModuleDisassembly : public views::DisassemblyProvider {
   std::map<std::string, model::Result<loader::ModuleCode>> m_codes;
 };
 
+class ModuleCodeLines : public views::CodeLinesProvider {
+ public:
+  std::optional<std::vector<std::uint32_t>> linesWithCode(const model::Module& module,
+                                                          const model::SourceFile& file,
+                                                          std::stop_token stop) override {
+    return loader::linesWithCode({module.path, module.path, module.buildId, {}}, file.path, std::move(stop));
+  }
+};
+
 model::Result<SharedTrace> load(const std::filesystem::path& file, const LoadProgress& progress,
                                 std::stop_token stop) {
   const auto report = [&progress](double done, std::string_view stage) {
@@ -53,7 +63,8 @@ model::Result<SharedTrace> load(const std::filesystem::path& file, const LoadPro
 }  // namespace
 
 Services loaderServices() {
-  return {load, fileSources, [] { return std::make_shared<ModuleDisassembly>(); }};
+  return {load, fileSources, [] { return std::make_shared<ModuleDisassembly>(); },
+          [] { return std::make_shared<ModuleCodeLines>(); }};
 }
 
 }  // namespace traceback::app

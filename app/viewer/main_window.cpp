@@ -6,6 +6,7 @@
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QInputDialog>
 #include <QLabel>
 #include <QMimeData>
 #include <QSplitter>
@@ -14,6 +15,7 @@
 #include <QTimer>
 #include <QVBoxLayout>
 
+#include "app/viewer/editor.h"
 #include "app/viewer/seek_actions.h"
 #include "app/viewer/start_pages.h"
 #include "app/viewer/step_actions.h"
@@ -34,6 +36,7 @@ constexpr int kMessageMs = 6000;
 // A file that opens faster than this needs no page of its own.
 constexpr int kLoadingPageAfterMs = 150;
 constexpr QSize kDefaultSize(1200, 800);
+const QString kEditor = QStringLiteral("source/editor");
 
 }  // namespace
 
@@ -62,12 +65,16 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
   statusBar()->addPermanentWidget(m_place);
   useSourceMappings();
   if (m_services.disassembly) m_code->setDisassembly(m_services.disassembly());
+  if (m_services.codeLines) m_code->setCodeLines(m_services.codeLines());
 
   connect(&m_navigator, &views::Navigator::moved, this, &MainWindow::showStatus);
   connect(m_code, &views::CodePane::message, this,
           [this](const QString& text) { statusBar()->showMessage(text, kMessageMs); });
   connect(m_seeks, &SeekActions::message, this,
           [this](const QString& text) { statusBar()->showMessage(text, kMessageMs); });
+  connect(m_code, &views::CodePane::executionRequested, m_seeks, [this](int line, bool after) {
+    m_seeks->seekInView(line, after ? views::Finder::Direction::Forward : views::Finder::Direction::Backward);
+  });
   connect(m_code, &views::CodePane::locateRequested, this, &MainWindow::locateSource);
   connect(m_search, &views::SearchBox::asked, m_answers, &views::AnswersPanel::ask);
   connect(m_answers, &views::AnswersPanel::listed, m_answersDock, &QDockWidget::show);
@@ -266,6 +273,27 @@ void MainWindow::locateSource(const QString& compiled) {
   useSourceMappings();
   m_code->refresh();
   m_traces->refreshSources();
+}
+
+void MainWindow::openEditor() {
+  const auto spot = m_code->spot();
+  if (!spot) return statusBar()->showMessage(tr("No source is shown."), kMessageMs);
+  QString command = m_settings.choice(kEditor);
+  if (command.isEmpty()) command = defaultEditor();
+  const auto opened = openInEditor(command, spot->path, spot->line);
+  statusBar()->showMessage(opened ? tr("Opened in the editor: %1").arg(spot->path) : opened.error(),
+                           kMessageMs);
+}
+
+void MainWindow::chooseEditor() {
+  const QString chosen = m_settings.choice(kEditor);
+  bool good = false;
+  const QString command = QInputDialog::getText(
+      this, tr("Editor"),
+      tr("Command that opens a file. %f stands for the file, %l for the line.\nEmpty for the default: %1")
+          .arg(defaultEditor()),
+      QLineEdit::Normal, chosen, &good);
+  if (good) m_settings.setChoice(kEditor, command.trimmed());
 }
 
 bool MainWindow::eventFilter(QObject* watched, QEvent* event) {

@@ -42,6 +42,7 @@ struct Services {
   LoadFunction load;
   std::function<std::shared_ptr<views::SourceProvider>(const QList<SourceMapping>&)> sources;
   std::function<std::shared_ptr<views::DisassemblyProvider>()> disassembly;
+  std::function<std::shared_ptr<views::CodeLinesProvider>()> codeLines;
 };
 
 class MainWindow : public QMainWindow {
@@ -100,6 +101,8 @@ class MainWindow : public QMainWindow {
   void loaded(const SharedTrace& trace);
   void locateSource(const QString& compiled);
   void useSourceMappings();
+  void openEditor();
+  void chooseEditor();
   void fillRecentMenu();
   void restoreDefaultLayout();
   void showAbout();

@@ -16,6 +16,7 @@
 #include "app/viewer/shortcuts_dialog.h"
 #include "app/viewer/step_actions.h"
 #include "views/code_pane.h"
+#include "views/code_view.h"
 #include "views/find_bar.h"
 #include "views/icons.h"
 #include "views/search_box.h"
@@ -66,6 +67,11 @@ void MainWindow::buildMenus() {
   connect(m_recentMenu, &QMenu::aboutToShow, this, &MainWindow::fillRecentMenu);
   fillRecentMenu();
   file->addSeparator();
+  QAction* editor = named(file->addAction(tr("Open Source in &Editor"), this, &MainWindow::openEditor),
+                          "openEditor", Qt::CTRL | Qt::Key_E);
+  m_code->sourceView()->addAction(editor);
+  named(file->addAction(tr("Choose E&ditor\u2026"), this, &MainWindow::chooseEditor), "chooseEditor");
+  file->addSeparator();
   named(file->addAction(tr("&Quit"), this, &QWidget::close), "quit", QKeySequence::Quit);
 
   QMenu* go = menuBar()->addMenu(tr("&Go"));
@@ -75,6 +81,10 @@ void MainWindow::buildMenus() {
   for (const Step how : {Step::Into, Step::Over, Step::Out}) go->addAction(m_steps->step(how));
   go->addSeparator();
   for (QAction* action : m_seeks->all()) go->addAction(action);
+  QAction* list =
+      named(go->addAction(tr("Li&st Executions of the Line"), m_code, &views::CodePane::listExecutions),
+            "listExecutions", Qt::Key_W);
+  m_code->sourceView()->addAction(list);
   go->addSeparator();
   for (QAction* action : {m_steps->historyBack(), m_steps->historyForward(), m_steps->fault()})
     go->addAction(action);

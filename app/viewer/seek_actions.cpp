@@ -125,7 +125,8 @@ void SeekActions::seek(What what, Finder::Direction direction) {
           return m_finder.find(model::AnyEventQuery{}, tr("an event"), direction);
       }
     case Cursor:
-      return seekCursor(direction);
+      if (const auto target = m_code->cursorTarget()) seekTarget(*target, direction);
+      return;
   }
 }
 
@@ -143,12 +144,15 @@ void SeekActions::seekLine(model::FileId file, std::uint32_t line, Finder::Direc
                 QStringLiteral("%1:%2").arg(views::fileName(source->path)).arg(line), direction, start);
 }
 
-void SeekActions::seekCursor(Finder::Direction direction) {
-  const auto target = m_code->cursorTarget();
-  if (!target) return;
-  if (const auto* line = std::get_if<model::LineQuery>(&target->query))
+void SeekActions::seekInView(int line, Finder::Direction direction) {
+  if (const auto target = m_code->target(line); target && m_navigator->entry())
+    seekTarget(*target, direction);
+}
+
+void SeekActions::seekTarget(const views::CodePane::Target& target, Finder::Direction direction) {
+  if (const auto* line = std::get_if<model::LineQuery>(&target.query))
     return seekLine(line->file, line->line, direction);
-  const auto& wanted = std::get<model::AddressQuery>(target->query);
+  const auto& wanted = std::get<model::AddressQuery>(target.query);
   const model::Entry here = *m_navigator->entry();
   const auto standing =
       m_navigator->instruction() ? m_navigator->instruction() : model::standingInstruction(here);
@@ -157,7 +161,7 @@ void SeekActions::seekCursor(Finder::Direction direction) {
       here.address <= wanted.address && wanted.address <= here.last &&
       (direction == Finder::Direction::Forward ? wanted.address > *standing : wanted.address < *standing))
     return m_navigator->standAt(*m_navigator->entryIndex(), wanted.address);
-  m_finder.find(wanted, target->what, direction);
+  m_finder.find(wanted, target.what, direction);
 }
 
 }  // namespace traceback::app

@@ -24,8 +24,8 @@ class SeekActions : public QObject {
   QAction* action(What what, views::Finder::Direction direction) const;
   // Previous before next, in the order of What.
   QList<QAction*> all() const { return {m_actions.begin(), m_actions.end()}; }
-  // Of a line of the shown source, counted from 1: its execution before or after now.
-  void seekLine(model::FileId file, std::uint32_t line, views::Finder::Direction direction);
+  // Of a line of the code in sight, from 0: its execution before or after now.
+  void seekInView(int line, views::Finder::Direction direction);
 
  signals:
   void message(const QString& text);
@@ -33,7 +33,8 @@ class SeekActions : public QObject {
  private:
   void update();
   void seek(What what, views::Finder::Direction direction);
-  void seekCursor(views::Finder::Direction direction);
+  void seekTarget(const views::CodePane::Target& target, views::Finder::Direction direction);
+  void seekLine(model::FileId file, std::uint32_t line, views::Finder::Direction direction);
 
   views::Navigator* m_navigator;
   views::CodePane* m_code;

@@ -35,6 +35,14 @@ class MemoryDisassembly : public views::DisassemblyProvider {
   bool m_works;
 };
 
+// A line has code if it has a semicolon or is the condition of something.
+class MemoryCodeLines : public views::CodeLinesProvider {
+ public:
+  std::optional<std::vector<std::uint32_t>> linesWithCode(const model::Module& module,
+                                                          const model::SourceFile& file,
+                                                          std::stop_token stop) override;
+};
+
 // Two files, /src/main.c and /src/parser.c.
 QHash<QString, QString> sampleSources();
 // Three threads; the first faulted in visit(), called by parse(), called by main().

@@ -4,6 +4,7 @@
 #include <QAction>
 #include <QDockWidget>
 #include <QImage>
+#include <QListWidget>
 #include <QScopeGuard>
 #include <QTest>
 #include <QTreeWidget>
@@ -14,6 +15,7 @@
 #include "views/answers_panel.h"
 #include "views/code_pane.h"
 #include "views/code_view.h"
+#include "views/executions_popup.h"
 #include "views/find_bar.h"
 #include "views/side_panels.h"
 #include "views/trace_pane.h"
@@ -77,6 +79,10 @@ class Pictures : public QObject {
       window->codePane()->findBar()->open();
       keep(*window, QStringLiteral("flat-back-") + suffix);
       window->codePane()->findBar()->close();
+      window->codePane()->listExecutions();
+      QVERIFY(QTest::qWaitFor([&] { return window->codePane()->executions()->list()->count() > 1; }));
+      keep(*window, QStringLiteral("executions-") + suffix);
+      window->codePane()->executions()->hide();
       window->codePane()->disassemblyAction()->setChecked(true);
       keep(*window, QStringLiteral("disassembly-") + suffix);
       window->codePane()->disassemblyAction()->setChecked(false);

@@ -1,0 +1,57 @@
+#include "model/line_counts.h"
+
+#include "model/trace.h"
+
+namespace traceback::model {
+
+namespace {
+
+constexpr std::size_t kBatch = 2048;
+
+std::uint64_t key(FileId file, std::uint32_t line) {
+  return static_cast<std::uint64_t>(file.value) << 32 | line;
+}
+
+// The line that ran last in a call that is going on.
+struct Last {
+  std::uint64_t key = 0;
+  VirtAddr last;
+  EntryIndex at = 0;
+};
+
+}  // namespace
+
+std::uint64_t LineCounts::of(FileId file, std::uint32_t line) const {
+  const auto found = m_counts.find(key(file, line));
+  return found == m_counts.end() ? 0 : found->second;
+}
+
+LineCounts countLines(const Trace& trace, std::stop_token stop) {
+  LineCounts counts;
+  for (const auto& thread : trace.threads) {
+    std::unordered_map<std::int32_t, Last> calls;
+    for (EntryIndex at = 0; at < thread->entryCount();) {
+      if (stop.stop_requested()) return counts;
+      for (const Entry& entry : thread->entries(at, kBatch)) {
+        const EntryIndex here = at++;
+        if (entry.kind != EntryKind::Line) {
+          calls.erase(entry.depth);
+          continue;
+        }
+        Last& before = calls[entry.depth];
+        if (entry.line == 0 || !entry.file.valid()) {
+          before = {};
+          continue;
+        }
+        const std::uint64_t line = key(entry.file, entry.line);
+        const bool goesOn = before.key == line && here > before.at + 1 && entry.address > before.last;
+        if (!goesOn) ++counts.m_counts[line];
+        before = {line, entry.last, here};
+      }
+    }
+  }
+  counts.m_complete = true;
+  return counts;
+}
+
+}  // namespace traceback::model

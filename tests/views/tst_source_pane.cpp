@@ -1,0 +1,199 @@
+// What the source pane says about lines beyond where one stands, and the ways from a line to its executions.
+
+#include <QApplication>
+#include <QHelpEvent>
+#include <QListWidget>
+#include <QStatusBar>
+#include <QTest>
+#include <QTextBlock>
+
+#include "app/viewer/main_window.h"
+#include "sample.h"
+#include "tests/builders/trace_text.h"
+#include "views/code_pane.h"
+#include "views/code_view.h"
+#include "views/executions_popup.h"
+
+// Qt Test's macros that wait convert durations.
+#pragma GCC diagnostic ignored "-Wconversion"
+
+using namespace traceback;
+
+namespace {
+
+// Doubts everything.
+class DoubtfulSources : public tests::MemorySources {
+ public:
+  using MemorySources::MemorySources;
+  QString doubt(const views::SourceText&, const model::Module& module) override {
+    return QStringLiteral("not what %1 has").arg(QString::fromStdString(module.name));
+  }
+};
+
+}  // namespace
+
+class SourcePane : public QObject {
+  Q_OBJECT
+
+ private:
+  std::shared_ptr<model::Trace> m_trace = tests::sampleTrace();
+  const model::ThreadTrace& thread() const { return *m_trace->threads[0]; }
+
+  static QPoint middleOf(const views::CodeView& view, int line) { return view.whereIs(line - 1).center(); }
+  // In the margin, beside a line.
+  static void clickMargin(views::CodeView& view, int line, Qt::KeyboardModifiers modifiers) {
+    auto* margin = view.findChild<QWidget*>(QString(), Qt::FindDirectChildrenOnly);
+    for (QWidget* child : view.findChildren<QWidget*>(QString(), Qt::FindDirectChildrenOnly))
+      if (child->accessibleName().contains(QStringLiteral("Line numbers"))) margin = child;
+    QTest::mouseClick(margin, Qt::LeftButton, modifiers, QPoint(10, middleOf(view, line).y()));
+  }
+
+ private slots:
+  void linesOfOtherRoundsOfTheLoopAreLighter() {
+    const auto window = tests::sampleWindow(m_trace);
+    // The second round: a book. The first was a list, the third and fourth are ends of one.
+    QVERIFY(window->navigator().goTo({0}, tests::lineAt(thread(), 42, 2), views::Navigator::Remember::No));
+    const views::CodeView* source = window->codePane()->sourceView();
+    for (const int line : {39, 40, 42, 46, 49, 50, 51}) {
+      QVERIFY(source->mark(line - 1).hits > 0);
+      QVERIFY2(!source->mark(line - 1).otherRound, qPrintable(QString::number(line)));
+    }
+    for (const int line : {43, 44, 45, 47, 36}) {
+      QVERIFY(source->mark(line - 1).hits > 0);
+      QVERIFY2(source->mark(line - 1).otherRound, qPrintable(QString::number(line)));
+    }
+    // In the next round they change places.
+    QVERIFY(window->navigator().goTo({0}, tests::lineAt(thread(), 47, 1), views::Navigator::Remember::No));
+    QVERIFY(!source->mark(47 - 1).otherRound);
+    QVERIFY(source->mark(49 - 1).otherRound);
+    // Outside of a loop all are alike.
+    QVERIFY(window->navigator().goTo({0}, tests::lineAt(thread(), 12), views::Navigator::Remember::No));
+    for (const int line : {11, 12, 13}) QVERIFY(!source->mark(line - 1).otherRound);
+  }
+
+  void linesWithCodeThatNeverRanAreGreyed() {
+    const auto window = tests::sampleWindow(m_trace);
+    const views::CodeView* source = window->codePane()->sourceView();
+    QTRY_VERIFY(source->mark(41 - 1).unreached);  // break
+    QVERIFY(!source->mark(42 - 1).unreached);     // ran, in another call than the one shown
+    QVERIFY(!source->mark(8 - 1).unreached);      // blank: has no code
+    QVERIFY(source->markText(41 - 1).contains(QStringLiteral("what the trace holds")));
+  }
+
+  void withoutDebugInformationNothingIsGreyed() {
+    app::Services services = tests::sampleServices(m_trace);
+    services.codeLines = {};
+    app::MainWindow window(services, app::Options(), false);
+    window.show();
+    window.setTrace(m_trace);
+    QTest::qWait(100);
+    for (int line = 0; line < 70; ++line) QVERIFY(!window.codePane()->sourceView()->mark(line).unreached);
+  }
+
+  void clicksGoToTheExecutionBeforeAndAfter() {
+    const auto window = tests::sampleWindow(m_trace);
+    QVERIFY(QTest::qWaitForWindowActive(window.get()));
+    views::CodeView* source = window->codePane()->sourceView();
+    views::Navigator& navigator = window->navigator();
+    const auto at = [&navigator] { return navigator.entryIndex(); };
+    const auto line = [this](std::uint32_t number, int nth) {
+      return std::optional(tests::lineAt(thread(), number, nth));
+    };
+    QVERIFY(navigator.goTo({0}, *line(46, 2), views::Navigator::Remember::No));
+    clickMargin(*source, 42, Qt::NoModifier);
+    QTRY_COMPARE(at(), line(42, 3));
+    clickMargin(*source, 42, Qt::NoModifier);
+    QTRY_COMPARE(at(), line(42, 2));
+    clickMargin(*source, 42, Qt::ShiftModifier);
+    QTRY_COMPARE(at(), line(42, 3));
+    QTest::mouseClick(source->viewport(), Qt::LeftButton, Qt::ControlModifier, middleOf(*source, 46));
+    QTRY_COMPARE(at(), line(46, 1));
+    QTest::mouseClick(source->viewport(), Qt::LeftButton, Qt::ControlModifier | Qt::ShiftModifier,
+                      middleOf(*source, 46));
+    QTRY_COMPARE(at(), line(46, 2));
+    // Not only in this call: the line is of another function.
+    clickMargin(*source, 38, Qt::NoModifier);
+    QTRY_COMPARE(at(), line(38, 1));
+    clickMargin(*source, 41, Qt::NoModifier);
+    QTRY_VERIFY(window->statusBar()->currentMessage().contains(QStringLiteral("Not before this")));
+    QCOMPARE(at(), line(38, 1));
+  }
+
+  void hoveringListsExecutionsWhoseRowsJump() {
+    const auto window = tests::sampleWindow(m_trace);
+    QVERIFY(QTest::qWaitForWindowActive(window.get()));
+    views::CodeView* source = window->codePane()->sourceView();
+    views::Navigator& navigator = window->navigator();
+    QVERIFY(navigator.goTo({0}, tests::lineAt(thread(), 46, 2), views::Navigator::Remember::No));
+    views::ExecutionsPopup* popup = window->codePane()->executions();
+    QVERIFY(!popup->isVisible());
+    QTRY_VERIFY(source->mark(41 - 1).unreached);  // all has been counted
+    const QPoint where = middleOf(*source, 42);
+    QCursor::setPos(source->viewport()->mapToGlobal(where));
+    QHelpEvent event(QEvent::ToolTip, where, source->viewport()->mapToGlobal(where));
+    QApplication::sendEvent(source->viewport(), &event);
+    QVERIFY(popup->isVisible());
+    QTRY_COMPARE(popup->list()->count(), 4);
+    QVERIFY2(popup->heading().contains(QStringLiteral("In all the trace: 4 times.")),
+             qPrintable(popup->heading()));
+    for (int row = 0; row < 4; ++row)
+      QVERIFY(popup->list()->item(row)->text().contains(QStringLiteral("parse \u2190 load \u2190 main")));
+    QTest::mouseClick(popup->list()->viewport(), Qt::LeftButton, {},
+                      popup->list()->visualItemRect(popup->list()->item(0)).center());
+    QCOMPARE(navigator.entryIndex(), std::optional(tests::lineAt(thread(), 42, 1)));
+    QVERIFY(!popup->isVisible());
+    QVERIFY(window->navigator().canGoBack());
+  }
+
+  void theListCanBeUsedFromTheKeyboard() {
+    const auto window = tests::sampleWindow(m_trace);
+    QVERIFY(QTest::qWaitForWindowActive(window.get()));
+    views::Navigator& navigator = window->navigator();
+    QVERIFY(navigator.goTo({0}, tests::lineAt(thread(), 42, 2), views::Navigator::Remember::No));
+    QTest::keyClick(window.get(), Qt::Key_W);
+    views::ExecutionsPopup* popup = window->codePane()->executions();
+    QTRY_COMPARE(popup->list()->count(), 4);
+    QVERIFY(popup->list()->hasFocus());
+    QCOMPARE(popup->list()->currentRow(), 1);
+    QTest::keyClick(popup->list(), Qt::Key_Down);
+    QTest::keyClick(popup->list(), Qt::Key_Down);
+    QTest::keyClick(popup->list(), Qt::Key_Return);
+    QCOMPARE(navigator.entryIndex(), std::optional(tests::lineAt(thread(), 42, 4)));
+    QTest::keyClick(window.get(), Qt::Key_W);
+    QTRY_COMPARE(popup->list()->count(), 4);
+    QTest::keyClick(popup->list(), Qt::Key_Escape);
+    QVERIFY(!popup->isVisible());
+  }
+
+  void ofManyExecutionsTheNearestAreListed() {
+    const auto trace = tests::traceOf("call main main.c\n 26\n 27 x30\n 28\n 27 x30\n", 8);
+    const auto window = tests::sampleWindow(trace);
+    QVERIFY(QTest::qWaitForWindowActive(window.get()));
+    QVERIFY(
+        window->navigator().goTo({0}, tests::lineAt(*trace->threads[0], 28), views::Navigator::Remember::No));
+    views::CodeView* source = window->codePane()->sourceView();
+    source->setTextCursor(QTextCursor(source->document()->findBlockByNumber(27 - 1)));
+    QTest::keyClick(window.get(), Qt::Key_W);
+    const views::ExecutionsPopup* popup = window->codePane()->executions();
+    QTRY_COMPARE(popup->list()->count(), 2 * views::ExecutionsPopup::kEachWay + 2);
+    QVERIFY(popup->list()->item(0)->text().contains(QStringLiteral("earlier")));
+    QVERIFY(popup->list()->item(13)->text().contains(QStringLiteral("later")));
+    QVERIFY(popup->list()->currentItem()->text().contains(QStringLiteral("1 entries before")));
+  }
+
+  void aDoubtfulSourceIsToldOf() {
+    app::Services services = tests::sampleServices(m_trace);
+    services.sources = [](const QList<app::SourceMapping>&) {
+      return std::make_shared<DoubtfulSources>(tests::sampleSources());
+    };
+    app::MainWindow window(services, app::Options(), false);
+    window.show();
+    window.setTrace(m_trace);
+    QVERIFY(window.codePane()->doubt().contains(QStringLiteral("not what prog has")));
+    const auto good = tests::sampleWindow(m_trace);
+    QVERIFY(good->codePane()->doubt().isEmpty());
+  }
+};
+
+QTEST_MAIN(SourcePane)
+#include "tst_source_pane.moc"
