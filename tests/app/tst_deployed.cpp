@@ -95,6 +95,15 @@ class DeployedTest : public QObject {
     QVERIFY(snaps().isEmpty());
   }
 
+  void tracebackRunTakesItAsItIs() {
+    const QString program = deploy(CRASH_PROGRAM);
+    const Ran ran = m_line->throughShell("ulimit -c 0; exec \"$@\"",
+                                         {"run", "--snap-dir", m_line->path("chosen"), "--", program});
+    QCOMPARE(ran.status, 128 + SIGSEGV);
+    QVERIFY2(!ran.err.contains("untraced"), ran.err.constData());
+    QCOMPARE(QDir(m_line->path("chosen")).entryList({"*.tbsnap"}).size(), 1);
+  }
+
   void theProcessIsAsItWas() {
     const QString program = deploy(REPORT_PROGRAM);
     const Ran ran =
