@@ -106,7 +106,7 @@ def complaints(file: pathlib.Path) -> set[str]:
     """What eu-elflint and readelf find wrong; without numbers, for what lies elsewhere is counted differently."""
     lines = (lambda done: done.stdout + done.stderr)(run("eu-elflint", "--gnu-ld", file)).splitlines()
     lines += run("readelf", "-aW", file).stderr.splitlines()
-    return {NUMBER.sub("N", line.replace(str(file), "FILE")) for line in lines if line != "No errors"}
+    return {NUMBER.sub("N", line.replace(str(file), "FILE")).replace("[ ", "[") for line in lines if line != "No errors"}
 
 
 def libraries(file: pathlib.Path) -> str:

@@ -61,10 +61,16 @@ class DeployedTest : public QObject {
     QTest::newRow("a folder") << "/usr";
     QTest::newRow("no library") << "/etc/passwd";
     QTest::newRow("an empty file") << "/dev/null";
+    QTest::newRow("half of it") << "half";
     QTest::newRow("none") << "none";
   }
   void whereTheRuntimeIsMissingItRunsUntraced() {
     QFETCH(QString, runtime);
+    if (runtime == "half") {
+      runtime = m_line->path("libtraceback.so");
+      const QByteArray whole = readFile(this->runtime());
+      QVERIFY(writeFile(runtime, whole.first(whole.size() / 2)));
+    }
     const Ran ran = runIt(deploy(CRASH_PROGRAM, {"--runtime", runtime}));
     QCOMPARE(ran.status, 128 + SIGSEGV);
     QCOMPARE(ran.out, "6\n");

@@ -85,6 +85,20 @@ class RestoreTest : public QObject {
     QVERIFY(readFile(program) == before);
   }
 
+  void infoTellsWhatItWasMadeFrom() {
+    const QString program = copyOf(CRASH_PROGRAM, "program");
+    const QString runtime = path("no blanks/libtraceback.so").replace(' ', '-');
+    QCOMPARE(instrument({"--in-place", "--exclude", "sum", "--runtime", runtime, program}).status, 0);
+    const QByteArray info = m_line->traceback({"info", program}).out;
+    QVERIFY2(info.contains(runtime.toUtf8() + "  (is not there: runs untraced)\n"), info.constData());
+    QVERIFY2(info.contains("written by    TraceBack ") && info.contains("exclude=sum"), info.constData());
+    QVERIFY2(info.contains("original      ") && info.contains(", hash "), info.constData());
+    QVERIFY2(info.contains("left alone:      1  excluded"), info.constData());
+    QVERIFY(!info.contains("changed since"));
+    QCOMPARE(run("strip", {program}, m_line->environment()).status, 0);
+    QVERIFY(m_line->traceback({"info", program}).out.contains("changed since"));
+  }
+
   void whatIsNotInstrumentedIsRefused() {
     const QString program = copyOf(CRASH_PROGRAM, "program");
     const Ran ran = instrument({"--restore", program});

@@ -52,18 +52,41 @@ bool isBound() {
   return __atomic_load_n(&slots->bound, __ATOMIC_ACQUIRE) != 0;
 }
 
-// What the dynamic linker can be told to load: it splits the list at colons and spaces.
+// Whether the kernel would map it for execution: not from a file system that is mounted `noexec`.
+bool canBeMapped(long file) {
+  constexpr long kPage = 4096;
+  const long memory = systemCall(__NR_mmap, 0, kPage, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+  if (failed(memory)) return false;
+  systemCall(__NR_munmap, memory, kPage);
+  return true;
+}
+
+// A library for this machine, and all of it.
+bool isLibrary(long file) {
+  Elf64_Ehdr header;
+  struct stat status{};
+  if (systemCall(__NR_read, file, asLong(&header), sizeof header) != sizeof header ||
+      failed(systemCall(__NR_fstat, file, asLong(&status))))
+    return false;
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  const std::uint64_t tables[][3] = {{header.e_phoff, header.e_phnum, sizeof(Elf64_Phdr)},
+                                     {header.e_shoff, header.e_shnum, sizeof(Elf64_Shdr)}};
+  for (const auto& [offset, count, each] : tables)
+    if (offset > size || count > (size - offset) / each) return false;
+  return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
+         header.e_machine == EM_X86_64 && header.e_type == ET_DYN;
+}
+
+// What the dynamic linker can be told to load, without a complaint: it splits the list at colons and spaces.
 bool isUsable(const char* path) {
   if (path[0] != '/') return false;
   for (const char* at = path; *at != 0; ++at)
     if (*at == ':' || *at == ' ') return false;
   const long file = systemCall(__NR_open, asLong(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (failed(file)) return false;
-  Elf64_Ehdr header;
-  const long size = systemCall(__NR_read, file, asLong(&header), sizeof header);
+  const bool usable = isLibrary(file) && canBeMapped(file);
   systemCall(__NR_close, file);
-  return size == sizeof header && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
-         header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == EM_X86_64 && header.e_type == ET_DYN;
+  return usable;
 }
 
 const char* runtimePath(Entries environment) {
