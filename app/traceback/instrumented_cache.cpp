@@ -272,10 +272,4 @@ void InstrumentedCache::removeOld(const fs::path& keep) const {
   }
 }
 
-model::Result<std::uint64_t> hashOfFile(const fs::path& path) {
-  const auto file = loader::MappedFile::open(path);
-  if (!file) return std::unexpected(file.error());
-  return XXH3_64bits(file->bytes().data(), file->bytes().size());
-}
-
 }  // namespace traceback::app

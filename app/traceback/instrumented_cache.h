@@ -70,7 +70,4 @@ class InstrumentedCache {
   std::uint64_t m_limit;
 };
 
-// The hash of a file's bytes, to tell builds of this program apart.
-model::Result<std::uint64_t> hashOfFile(const std::filesystem::path& file);
-
 }  // namespace traceback::app

@@ -1,5 +1,6 @@
 #include "app/traceback/on_demand.h"
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -12,6 +13,8 @@
 
 #include "app/traceback/installation.h"
 #include "app/traceback/output.h"
+#include "loader/elf/elf_image.h"
+#include "loader/mapped_file.h"
 
 namespace traceback::app {
 
@@ -68,6 +71,17 @@ model::Result<void> instrumentInChild(const fs::path& input, const fs::path& out
   return model::fail(message.substr(end + 1), message.substr(0, end));
 }
 
+// Tells builds of a program apart: by the build id if it has one, for that is quick, else by all of it.
+model::Result<std::uint64_t> identityOf(const fs::path& program) {
+  const auto file = loader::MappedFile::open(program);
+  if (!file) return std::unexpected(file.error());
+  const loader::Bytes bytes = file->bytes();
+  const auto image = loader::ElfImage::parse(bytes, program.string());
+  const std::string buildId = image ? image->buildId() : std::string();
+  return buildId.empty() ? XXH3_64bits(bytes.data(), bytes.size())
+                         : XXH3_64bits(buildId.data(), buildId.size());
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> parseSize(std::string_view text) {
@@ -92,7 +106,7 @@ std::uint64_t cacheLimit() {
 model::Result<InstrumentedCache> cacheFor(const fs::path& instrumentor, const instrument::Options& options) {
   const auto folder = cacheFolder();
   if (!folder) return model::fail("no folder for the instrumented copies: set HOME or XDG_CACHE_HOME");
-  const auto identity = hashOfFile(instrumentor);
+  const auto identity = identityOf(instrumentor);
   if (!identity) return std::unexpected(identity.error());
   const auto text = instrument::textOf(options);
   if (!text) return std::unexpected(text.error());
@@ -103,9 +117,13 @@ model::Result<InstrumentedCache> cacheFor(const fs::path& instrumentor, const in
 model::Result<InstrumentedCache::Known> prepare(const InstrumentedCache& cache, const fs::path& file,
                                                 InstrumentedCache::Use use,
                                                 const instrument::Options& options) {
-  return cache.get(file, use, [&options](const fs::path& input, const fs::path& output) {
+  // A program may have set one with which we could not enter our own folders.
+  const mode_t before = umask(077);
+  auto known = cache.get(file, use, [&options](const fs::path& input, const fs::path& output) {
     return instrumentInChild(input, output, options);
   });
+  umask(before);
+  return known;
 }
 
 }  // namespace traceback::app

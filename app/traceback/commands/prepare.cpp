@@ -1,10 +1,10 @@
 // traceback prepare: not for people. A process of a run that is about to use a file starts it, and waits.
 #include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdlib>
 
 #include "app/traceback/command.h"
@@ -18,7 +18,7 @@ namespace {
 void becomeOrdinary() {
   for (int descriptor = 0; descriptor <= 2; ++descriptor)
     if (fcntl(descriptor, F_GETFD) < 0) open("/dev/null", O_RDWR);
-  umask(077);
+  std::signal(SIGTTOU, SIG_IGN);  // the progress of a program in the background must not stop it
   for (const auto resource :
        {RLIMIT_FSIZE, RLIMIT_AS, RLIMIT_DATA, RLIMIT_STACK, RLIMIT_CPU, RLIMIT_NOFILE}) {
     rlimit limit{};
