@@ -71,7 +71,10 @@ bool writeEntry(const fs::path& entry, const fs::path& making, const std::string
 }
 
 model::Result<void> makePrivateFolder(const fs::path& folder) {
-  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+  // The mode once more, for the user's mask may take too much.
+  if (mkdir(folder.c_str(), 0700) == 0)
+    chmod(folder.c_str(), 0700);
+  else if (errno != EEXIST)
     return model::fail(std::format("cannot make this folder: {}", std::strerror(errno)), folder.string());
   struct stat status{};
   if (lstat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
