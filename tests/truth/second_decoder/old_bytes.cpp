@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <format>
+#include <optional>
 
 namespace traceback::truth {
 
@@ -50,6 +51,84 @@ std::vector<Span> frontOf(const ElfFile& original, const InstrumentedFile& file,
     }
   }
   return front;
+}
+
+std::vector<std::pair<std::uint64_t, Elf64_Dyn>> dynamicOf(const ElfFile& elf) {
+  std::vector<std::pair<std::uint64_t, Elf64_Dyn>> entries;
+  for (const Elf64_Phdr& segment : elf.segments()) {
+    if (segment.p_type != PT_DYNAMIC) continue;
+    for (std::uint64_t at = segment.p_vaddr; at + sizeof(Elf64_Dyn) <= segment.p_vaddr + segment.p_filesz;
+         at += sizeof(Elf64_Dyn)) {
+      const auto bytes = elf.at(at, sizeof(Elf64_Dyn));
+      Elf64_Dyn entry{};
+      if (!bytes) return entries;
+      std::memcpy(&entry, bytes->data(), sizeof entry);
+      entries.emplace_back(at, entry);
+    }
+  }
+  return entries;
+}
+
+std::optional<Elf64_Dyn> dynamicOf(const ElfFile& elf, std::int64_t tag) {
+  for (const auto& [at, entry] : dynamicOf(elf)) {
+    if (entry.d_tag == tag) return entry;
+    if (entry.d_tag == DT_NULL) break;
+  }
+  return std::nullopt;
+}
+
+// Memory that is there only since the file was instrumented.
+bool isNew(const ElfFile& original, std::uint64_t address) {
+  return std::ranges::none_of(original.segments(), [address](const Elf64_Phdr& segment) {
+    return segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
+           address - segment.p_vaddr < segment.p_memsz;
+  });
+}
+
+// A program may have got a function that is called before all others: two spare entries of the dynamic
+// section name an array of one, and where a relocation must fill that, the table of relocations is elsewhere,
+// with one more at its end.
+void allowPreinit(const ElfFile& original, const InstrumentedFile& file, std::vector<Span>& may,
+                  Findings& findings) {
+  const auto array = dynamicOf(file.elf, DT_PREINIT_ARRAY), size = dynamicOf(file.elf, DT_PREINIT_ARRAYSZ);
+  if (!array || dynamicOf(original, DT_PREINIT_ARRAY)) return;
+  const auto refuse = [&findings](const char* what) {
+    findings.add(std::format("the function that is called before all others: {}", what));
+  };
+  if (!size || size->d_un.d_val != 8 || !isNew(original, array->d_un.d_ptr)) return refuse("not one");
+  std::uint64_t function = 0;
+  const auto oldTable = dynamicOf(original, DT_RELA), newTable = dynamicOf(file.elf, DT_RELA),
+             oldSize = dynamicOf(original, DT_RELASZ), newSize = dynamicOf(file.elf, DT_RELASZ);
+  if (const auto held = file.elf.at(array->d_un.d_ptr, 8); held && original.header().e_type == ET_EXEC) {
+    std::memcpy(&function, held->data(), 8);
+  } else {
+    if (!oldTable || !newTable || !oldSize || !newSize ||
+        newSize->d_un.d_val != oldSize->d_un.d_val + sizeof(Elf64_Rela))
+      return refuse("no relocation for it");
+    const auto before = original.at(oldTable->d_un.d_ptr, oldSize->d_un.d_val),
+               after = file.elf.at(newTable->d_un.d_ptr, newSize->d_un.d_val);
+    if (!before || !after || !isNew(original, newTable->d_un.d_ptr) ||
+        !std::ranges::equal(*before, after->first(before->size())))
+      return refuse("the table of relocations is not what it was");
+    Elf64_Rela added{};
+    std::memcpy(&added, after->data() + before->size(), sizeof added);
+    if (added.r_info != ELF64_R_INFO(0, R_X86_64_RELATIVE) || added.r_offset != array->d_un.d_ptr)
+      return refuse("its relocation is another");
+    function = std::uint64_t(added.r_addend);
+  }
+  if (!isNew(original, function) || !file.elf.at(function, 1)) return refuse("it is not in what was added");
+  const auto before = dynamicOf(original), after = dynamicOf(file.elf);
+  for (std::size_t i = 0; i + 1 < before.size() && i + 1 < after.size(); ++i) {
+    const auto& [at, entry] = after[i];
+    if (entry.d_tag == DT_PREINIT_ARRAY || entry.d_tag == DT_PREINIT_ARRAYSZ) {
+      if (before[i].second.d_tag != DT_NULL || after[i + 1].second.d_tag == entry.d_tag)
+        refuse("it takes another entry's place");
+      may.emplace_back(at, at + sizeof(Elf64_Dyn));
+    } else if (entry.d_tag == DT_RELA || entry.d_tag == DT_RELASZ) {
+      may.emplace_back(at + 8, at + 16);
+    }
+  }
+  if (after.empty() || after.back().second.d_tag != DT_NULL) refuse("nothing ends the dynamic section");
 }
 
 bool sameRange(const Elf64_Phdr& a, const Elf64_Phdr& b) {
@@ -103,7 +182,8 @@ void checkSegments(const ElfFile& original, const InstrumentedFile& file, Findin
 void checkOldBytes(const ElfFile& original, const InstrumentedFile& file,
                    const std::vector<std::uint64_t>& windows, Findings& findings) {
   checkSegments(original, file, findings);
-  const std::vector<Span> may = frontOf(original, file, findings);
+  std::vector<Span> may = frontOf(original, file, findings);
+  allowPreinit(original, file, may, findings);
   const auto allowed = [&](std::uint64_t address) {
     auto after = std::ranges::upper_bound(windows, address);
     return (after != windows.begin() && address < *std::prev(after) + 5) ||
