@@ -11,6 +11,7 @@
 #include <QJsonObject>
 #include <QProcess>
 #include <QTest>
+#include <random>
 
 #include "tests/app/command_line.h"
 
@@ -97,6 +98,35 @@ class RestoreTest : public QObject {
     QVERIFY(!info.contains("changed since"));
     QCOMPARE(run("strip", {program}, m_line->environment()).status, 0);
     QVERIFY(m_line->traceback({"info", program}).out.contains("changed since"));
+  }
+
+  // Whatever a file says of its original, what is given back is the original or nothing.
+  void damagedFilesGiveTheOriginalOrNothing() {
+    const QString program = copyOf(CRASH_PROGRAM, "program");
+    const QByteArray original = readFile(program);
+    QCOMPARE(instrument({"--in-place", program}).status, 0);
+    const QByteArray whole = readFile(program);
+    std::mt19937 random(7);
+    int restored = 0;
+    for (int i = 0; i < 150; ++i) {
+      QByteArray bytes = whole;
+      // Half of them in what comes last: the record of the original and the section headers.
+      const auto from = i % 2 == 0 ? 0 : bytes.size() - 6000;
+      const auto at = from + qsizetype(random() % std::size_t(bytes.size() - from));
+      bytes[at] = char(bytes[at] ^ char(1 << random() % 8));
+      QVERIFY(writeFile(path("damaged"), bytes));
+      QFile::remove(path("back"));
+      const Ran ran = instrument({"--restore", path("damaged"), "-o", path("back")});
+      if (ran.status == 0) {
+        QVERIFY2(readFile(path("back")) == original, qPrintable(QString::number(at)));
+        ++restored;
+      } else {
+        QCOMPARE(ran.status, 1);
+        QVERIFY2(ran.complainsInOneLine(), ran.err.constData());
+        QVERIFY(!QFile::exists(path("back")));
+      }
+    }
+    QVERIFY(restored > 0 && restored < 150);
   }
 
   void whatIsNotInstrumentedIsRefused() {
