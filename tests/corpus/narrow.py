@@ -1,65 +1,56 @@
-"""Cuts a failure down: first to the files, then to the function whose instrumentation makes the job fail."""
+"""Cuts a failure down: first to the file, then to the function whose instrumentation makes the job fail.
+
+Both by the same question: what is the least k for which the job passes when the first k are left out? The k-th is then a
+culprit, and if there are several it is the last.
+"""
 
 import re
 import subprocess
+from collections.abc import Callable
 
 from jobs import Script
 from runner import Runner
 
 
-def halved(items: list, fails) -> list:
-    """The smallest run of `items` found, by halving, for which `fails` is true."""
-    while len(items) > 1:
-        middle = len(items) // 2
-        for part in (items[:middle], items[middle:]):
-            if fails(part):
-                items = part
-                break
+def last_culprit(count: int, passes_without: Callable[[int], bool]) -> int:
+    """The index of the last of `count` things that makes it fail; `passes_without(k)`: with the first k left out."""
+    low, high = 1, count
+    while low < high:
+        middle = (low + high) // 2
+        if passes_without(middle):
+            high = middle
         else:
-            return items
-    return items
+            low = middle + 1
+    return low - 1
 
 
 def unwind_entries(path: str) -> list[tuple[int, int]]:
-    """Start and end of each function: as the instrumentor numbers them, by rising address from 0."""
+    """Start and end of each function, as the instrumentor numbers them: by rising address from 0."""
     text = subprocess.run(["readelf", "--debug-dump=frames", path], check=False, capture_output=True, text=True, errors="replace").stdout
-    return sorted({(int(a, 16), int(b, 16)) for a, b in re.findall(r"FDE .*pc=([0-9a-f]+)\.\.([0-9a-f]+)", text)})
+    found = sorted({(int(a, 16), int(b, 16)) for a, b in re.findall(r"FDE .*pc=([0-9a-f]+)\.\.([0-9a-f]+)", text)})
+    return [(start, end) for start, end in found if end > start]
 
 
 def main(job: Script, runner: Runner, mode: str) -> int:
-    plain, used = runner.observed(job)
+    used = runner.observed(job)[1]
+    plain = runner.run(job, "plain")
 
-    def difference(choice: dict[str, tuple[str, ...]]) -> str | None:
+    def passes(choice: dict[str, tuple[str, ...]]) -> bool:
         lines, _ = runner.bound(used, mode, choice)
-        return plain.difference(runner.run(job, mode, lines, 60 + 30 * plain.seconds))
+        return plain.difference(runner.run(job, mode, lines, 60 + 30 * plain.seconds)) is None
 
-    def fails(choice: dict[str, tuple[str, ...]]) -> bool:
-        return difference(choice) is not None
-
-    everything = {path: () for path in used}
-    if not fails(everything):
+    if passes(dict.fromkeys(used, ())):
         print(f"corpus: {job.key} does not fail in {mode}")
         return 0
-    files = halved(used, lambda part: fails(dict.fromkeys(part, ())))
-    print(f"corpus: {job.key} in {mode}: needs {', '.join(files)}", flush=True)
-    for path in files:
-        others = {other: () for other in files if other != path}
-        count = runner.objects.copy(path, mode)[1]["functions"]
-        low, high = 0, count - 1
-        while low < high:
-            middle = (low + high) // 2
-            if fails({**others, path: (f"--only-functions={low}-{middle}",)}):
-                high = middle
-            elif fails({**others, path: (f"--only-functions={middle + 1}-{high}",)}):
-                low = middle + 1
-            else:
-                break
-            print(f"corpus: {path}: functions {low}-{high}", flush=True)
-        entries = unwind_entries(path)
-        for number in range(low, min(high, low + 3) + 1):
-            if number < len(entries):
-                start, end = entries[number]
-                print(f"corpus: {path}: function {number}, {start:#x} to {end:#x}")
-                code = subprocess.run(["objdump", "-d", "-w", f"--start-address={start:#x}", f"--stop-address={end:#x}", path], check=False, capture_output=True, text=True)
-                print("\n".join(code.stdout.splitlines()[6:206]))
+    path = used[last_culprit(len(used), lambda k: passes(dict.fromkeys(used[k:], ())))]
+    alone = {path: ()} if not passes({path: ()}) else dict.fromkeys(used, ())
+    print(f"corpus: {job.key} in {mode}: {path}{' alone' if len(alone) == 1 else ', with others'}", flush=True)
+
+    count = runner.objects.copy(path, mode)[1]["functions"]
+    number = last_culprit(count, lambda k: passes({**alone, path: (f"--skip-functions=0-{k - 1}",)}))
+    entries = unwind_entries(path)
+    start, end = entries[number] if number < len(entries) else (0, 0)
+    print(f"corpus: {path}: function {number} of {count}, {start:#x} to {end:#x}")
+    code = subprocess.run(["objdump", "-d", "-w", f"--start-address={start:#x}", f"--stop-address={end:#x}", path], check=False, capture_output=True, text=True)
+    print("\n".join(code.stdout.splitlines()[6:206]))
     return 1

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import threading
 
@@ -20,6 +21,18 @@ def is_elf(path: str) -> bool:
             return file.read(4) == b"\x7fELF"
     except OSError:
         return False
+
+
+def is_program(path: str) -> bool:
+    """Whether it names a dynamic linker or is linked to a fixed place; libraries that can be run too (libc) count as libraries."""
+    with open(path, "rb") as file:
+        head = file.read(64)
+        kind, = struct.unpack_from("<H", head, 16)
+        table, = struct.unpack_from("<Q", head, 32)
+        size, count = struct.unpack_from("<HH", head, 54)
+        file.seek(table)
+        kinds = {struct.unpack_from("<I", file.read(size))[0] for _ in range(count)}
+    return ".so" not in os.path.basename(path) and (3 in kinds or kind == 2)
 
 
 def observer(folder: pathlib.Path) -> pathlib.Path:

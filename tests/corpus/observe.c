@@ -1,5 +1,5 @@
-// An audit library for the dynamic linker: appends the path of each object that a process loads to a file, so that
-// it is known what a job consists of. The file's name is in CORPUS_OBSERVE.
+// An audit library for the dynamic linker: appends the path of each object that a process loads to a file, so
+// that it is known what a job consists of. The file's name is in CORPUS_OBSERVE.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <limits.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static void note(const char *path) {
-  const char *file = getenv("CORPUS_OBSERVE");
+static void note(const char* path) {
+  const char* file = getenv("CORPUS_OBSERVE");
   char line[PATH_MAX + 1];
   const size_t size = strlen(path);
   if (file == NULL || size >= sizeof line) return;
@@ -31,7 +31,7 @@ unsigned la_version(unsigned version) {
   return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 
-unsigned la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie) {
+unsigned la_objopen(struct link_map* map, Lmid_t space, uintptr_t* cookie) {
   (void)space, (void)cookie;
   if (map->l_name[0] == '/') note(map->l_name);
   return 0;

@@ -56,6 +56,8 @@ class Runner:
         self.rings = pathlib.Path(tempfile.mkdtemp(prefix="traceback-corpus-", dir="/dev/shm"))
         self.inputs = state / "inputs"
         self.observer = observer(state)
+        self.trapper = self.top / "trap.so"
+        subprocess.run(["cc", "-O1", "-shared", "-fPIC", f'-DCORPUS_TRAPS="{self.top}/traps"', "-o", self.trapper, HERE / "trap.c"], check=True)
 
     def close(self) -> None:
         shutil.rmtree(self.top, ignore_errors=True)
@@ -81,7 +83,7 @@ class Runner:
         if mode == "observed":
             # An audit library brings a second C library, whose thread-local storage may lack room beside that of jemalloc.
             return {"LD_AUDIT": str(self.observer), "CORPUS_OBSERVE": f"{self.top}/observed", "GLIBC_TUNABLES": "glibc.rtld.optional_static_tls=16384"}
-        return {}  # copies find the runtime by themselves; poisoned ones need none
+        return {}  # copies find the runtime by themselves
 
     def function(self, mode: str) -> str:
         """What `run` is to the job's shell."""
@@ -90,6 +92,21 @@ class Runner:
             return f'run() {{ {self.programs}/bin/traceback run {flag} -- "$@"; }}\n'
         settings = " ".join(f"{name}={value}" for name, value in self.variables(mode).items())
         return f'run() {{ {settings} "$@"; }}\n'
+
+    def end(self, process: subprocess.Popen) -> None:
+        """And whatever it has left behind in its group."""
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+
+    def traps(self) -> str:
+        """Where the last run met breakpoints in poisoned code."""
+        listing = self.top / "traps"
+        found = sorted(set(listing.read_text().splitlines())) if listing.exists() else []
+        listing.unlink(missing_ok=True)
+        return f" (breakpoints met: {', '.join(found)})" if found else ""
 
     def observed(self, job: Script) -> tuple[Outcome, list[str]]:
         """A plain run, and the ELF files that it used."""
@@ -111,6 +128,12 @@ class Runner:
                 alone.append(path)
             else:
                 lines.append(f"{copy}\t{path}")
+        if mode == "poison" and lines:
+            # Such copies do not ask whether the runtime is there, and need its thread-local room.
+            preload = self.top / "ld.so.preload"
+            preload.write_text(f"{self.programs}/lib/libtraceback.so {self.trapper}\n")
+            pathlib.Path("/etc/ld.so.preload").touch()
+            lines.append(f"{preload}\t/etc/ld.so.preload")
         return lines, alone
 
     def run(self, job: Script, mode: str, lines: list[str] | None = None, limit: float = SECONDS_PLAIN) -> Outcome:
@@ -129,11 +152,7 @@ class Runner:
                 status = process.wait(limit)
             except subprocess.TimeoutExpired:
                 status = -signal.SIGALRM
-        try:  # whatever it has left behind
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.wait()
+        self.end(process)
         said = [SAYING.sub(b"", (self.top / name).read_bytes()) for name in ("out", "err")]
         return Outcome(status, said[0], said[1], contents(folder), time.monotonic() - began)
 

@@ -19,8 +19,8 @@ MINUTES = 60
 @dataclasses.dataclass(frozen=True)
 class Suite:
     name: str
-    source: str  # package
-    unpack: str  # a pattern of the archive's name
+    source: str  # package, or https address of a git repository
+    unpack: str  # a pattern of the archive's name, or a tag
     prepare: str  # shell, plain, in the unpacked folder
     run: str  # shell, in the same folder; what it starts is instrumented
     failed: str  # of a line that names a failed test: group 1 is its name
@@ -40,7 +40,12 @@ SUITES = [
     Suite("tcl", "tcl8.6", "tcl8.6_*.orig.tar.*", "true",
           "cd tests; tclsh8.6 all.tcl -file '[a-eg-hj-rt-z]*.test' -notfile 'exec.test http*.test socket*.test io*.test chan*.test clock.test'", r"^==== (\S+) .*FAILED$",
           r"^all.tcl:\s+Total\s+(\d+)"),
-    Suite("lua", "golang-github-yuin-gopher-lua", "golang-github-yuin-gopher-lua_*.orig.tar.*", "true",
+    Suite("lua5.4", "https://github.com/lua/lua", "v5.4.7", "true",
+          "cd testes; for f in gc db calls strings literals tpack utf8 attrib locals constructs code big cstack nextvar pm api events vararg closure "
+          "coroutine goto errors math sort bitwise verybig files; do lua5.4 -e '_U = true; _port = true' $f.lua > /dev/null 2> e && echo passed $f || "
+          "{ echo failed $f; tail -n 1 e; }; done; lua5.4 -e '_U = true' all.lua > /dev/null 2>&1 && echo passed all || echo failed all",
+          r"^failed (\S+)", r"^passed (\S+)$"),
+    Suite("lua5.1", "golang-github-yuin-gopher-lua", "golang-github-yuin-gopher-lua_*.orig.tar.*", "true",
           "cd _lua5.1-tests; for f in attrib calls closure code constructs events literals locals math nextvar pm sort strings vararg; do "
           "lua5.1 -e '_U = true' $f.lua > /dev/null 2> e && echo passed $f || { echo failed $f; tail -n 1 e; }; done",
           r"^failed (\S+)", r"^passed (\S+)$"),
@@ -100,7 +105,12 @@ class Suites:
         if (folder / ".prepared").exists():
             return folder
         folder.mkdir(exist_ok=True)
-        if suite.source:
+        if suite.source.startswith("https:"):
+            if not any(folder.iterdir()):
+                cloned = subprocess.run(["git", "clone", "-q", "--depth", "1", "--branch", suite.unpack, suite.source, folder], check=False, capture_output=True)
+                if cloned.returncode != 0:
+                    return f"{suite.source} cannot be reached: put {suite.unpack} of it into {folder}"
+        elif suite.source:
             # Where parts of a source package are gone from the mirror, the archive itself mostly comes all the same.
             subprocess.run(["apt-get", "-qq", "source", "--download-only", suite.source], cwd=self.folder, check=False, capture_output=True)
             archives = sorted(p for p in self.folder.glob(suite.unpack) if "orig-" not in p.name)

@@ -2,10 +2,9 @@
 
 import collections
 import json
-import os
 import pathlib
 
-from objects import LEFT_OUT, Objects, packages_by_file
+from objects import LEFT_OUT, Objects, is_program, packages_by_file
 
 GOAL = 95.0  # per cent of functions
 
@@ -16,7 +15,7 @@ def write(state: pathlib.Path, results: list[tuple], modes: list[str], objects: 
     excluded = [(job, known.get("unsteady", "not run")) for job, known in results if known.get("unsteady", "not run")]
     owners = packages_by_file()
     used = sorted({path for _, known in counted for path in known["used"]})
-    programs = [path for path in used if os.access(path, os.X_OK) and ".so" not in os.path.basename(path)]
+    programs = [path for path in used if is_program(path)]
     packages = sorted({owners[path] for path in used if path in owners})
     with_programs = sorted({owners[path] for path in programs if path in owners})
 

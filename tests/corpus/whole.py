@@ -52,7 +52,8 @@ def judge(job: Script, runner: Runner, known: dict, modes: list[str]) -> list[st
     """Runs what is not known yet; what to say about it."""
     plain = None
     if "used" not in known:
-        plain, known["used"] = runner.observed(job)
+        known["used"] = runner.observed(job)[1]
+        plain = runner.run(job, "plain")
         for _ in range(2):
             if known.get("unsteady") is None:
                 known["unsteady"] = plain.difference(runner.run(job, "plain"))
@@ -69,6 +70,8 @@ def judge(job: Script, runner: Runner, known: dict, modes: list[str]) -> list[st
         if difference and (again := plain.difference(runner.run(job, "plain"))):
             known["unsteady"] = again
             return [f"not counted: {again}"]
+        if difference:
+            difference += runner.traps()
         known["modes"][mode] = difference or ""
         known["alone"] = sorted({*known.get("alone", []), *alone})
         said.append(f"{mode}: {difference or 'the same'}")
