@@ -56,6 +56,7 @@ void findLibc() {
   lookUpInto(libc.execveat, "execveat", "GLIBC_2.34");
   lookUpInto(libc.posixSpawn, "posix_spawn", "GLIBC_2.15");
   lookUpInto(libc.posixSpawnp, "posix_spawnp", "GLIBC_2.15");
+  lookUpInto(libc.pthreadCreate, "pthread_create", "GLIBC_2.34", "GLIBC_2.2.5");
   lookUpInto(libc.system, "system", "GLIBC_2.2.5");
   lookUpInto(libc.popen, "popen", "GLIBC_2.2.5");
   lookUpInto(libc.readlink, "readlink", "GLIBC_2.2.5");

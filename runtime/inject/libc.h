@@ -1,6 +1,7 @@
 // The few functions of libc that the runtime stands in front of, or needs.
 #pragma once
 
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 
@@ -23,6 +24,7 @@ struct Libc {
                     char* const*, char* const*);
   int (*posixSpawnp)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
                      char* const*, char* const*);
+  int (*pthreadCreate)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   int (*system)(const char*);
   FILE* (*popen)(const char*, const char*);
   long (*readlink)(const char*, char*, unsigned long);

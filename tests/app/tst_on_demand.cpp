@@ -229,6 +229,29 @@ class OnDemandTest : public QObject {
     QCOMPARE(later.status, 0);
   }
 
+  void aThreadHasRoomOnTheSmallestStack() {
+    const Ran ran = runIt({m_program, "stack"});
+    QCOMPARE(ran.out, plain({m_program, "stack"}).out);
+    QCOMPARE(ran.status, 0);
+  }
+
+  void aSandboxedProgramLoadsWhatIsThere() {
+    const Ran ran = runIt({m_program, "sandbox", m_plugin});
+    QCOMPARE(ran.status, 0);
+    QVERIFY2(hasOriginal(ran.out, m_plugin), ran.out.constData());  // none could be made
+    QVERIFY(hasCopy(runIt({m_program, "dlopen", m_plugin}).out, m_plugin));
+    const Ran later = runIt({m_program, "sandbox", m_plugin});
+    QCOMPARE(later.status, 0);
+    QVERIFY2(hasCopy(later.out, m_plugin), later.out.constData());
+  }
+
+  void aProgramMayWriteOverItsArgumentsAndEnvironment() {
+    const Ran ran = runIt({m_program, "title", m_plugin});
+    QVERIFY2(hasCopy(ran.out, m_plugin), ran.out.constData());
+    QVERIFY2(QRegularExpression("/objects/[0-9a-f]{32}/usr/bin/cat\n").match(ran.out).hasMatch(),
+             ran.out.constData());
+  }
+
   void offIsForChildrenToo() {
     const Ran ran = runIt({"/usr/bin/env", "TRACEBACK=off", m_program, "maps"});
     QVERIFY2(hasOriginal(ran.out, m_program), ran.out.constData());
