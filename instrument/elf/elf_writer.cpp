@@ -81,7 +81,7 @@ class Writer {
       return error("the unwind table is outside of the new segment");
     }
     constexpr std::size_t kMaxSections = SHN_LORESERVE - 1;
-    if (m_image.sections().size() + m_additions.parts.size() + m_additions.unloaded.size() + 3 >
+    if (m_image.sections().size() + m_additions.parts.size() + m_additions.unloaded.size() + 5 >
         kMaxSections) {
       return error("too many sections");
     }

@@ -37,7 +37,7 @@ struct Patch {
   std::vector<std::byte> bytes;
 };
 
-// A function in the new segment, for .symtab; left out if the file has none.
+// A function in the new segment, for .symtab.
 struct AddedSymbol {
   std::string name;
   model::VirtAddr address;

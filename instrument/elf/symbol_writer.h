@@ -11,8 +11,8 @@
 namespace traceback::instrument {
 
 // Appends a symbol table and its strings to the file, the old ones with local symbols added, and leads the
-// section headers to them. Does nothing if the file has no .symtab, if something counts its symbols (kept
-// relocations), or if it is damaged.
+// section headers to them. A stripped file gets a table, in which the functions of its dynamic symbols are
+// too. Does nothing if something counts the symbols (kept relocations), or if the table is damaged.
 void appendSymbols(std::vector<std::byte>& file, const loader::ElfImage& image, SectionTable& sections,
                    std::span<const AddedSymbol> symbols);
 

@@ -262,6 +262,9 @@ def check_library(bench: Bench, folder: pathlib.Path) -> None:
     traced = bench.instrument(library)
     bench.check(identity(library) == identity(traced), f"library: {identity(library)} became {identity(traced)}")
     bench.check(sections(library) <= sections(traced), "library: sections are gone")
+    must("strip", library)
+    names = must("nm", bench.instrument(library))
+    bench.check(" t answer" in names and " T answer" in names, f"library: the copies of a stripped one have no names: {names}")
     tools = dict(TOOLS, soname=["patchelf", "--set-soname", "libanswer.so.1", "--output", "OUT", "IN"])
     for tool, command in tools.items():
         before, after = (file.with_name(f"{file.name}.{tool}") for file in (library, traced))

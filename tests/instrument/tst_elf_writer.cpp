@@ -95,8 +95,8 @@ ElfAdditions usualAdditions(const Subject& subject) {
   const auto frame = readEhFrame(*subject.image);
   if (frame) {
     const auto none = [](VirtAddr) { return std::optional<std::uint64_t>(); };
-    const auto tables =
-        buildUnwindTables(*subject.image, *frame, {}, none, {base + additions.segment.size()});
+    const auto tables = buildUnwindTables(*subject.image, *frame, std::span<const Fragment>{}, none,
+                                          {base + additions.segment.size()});
     if (!tables) qFatal("%s", tables.error().text().c_str());
     additions.segment.resize(tables->end() - base);
     for (const auto& [name, table] :
