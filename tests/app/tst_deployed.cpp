@@ -137,6 +137,15 @@ class DeployedTest : public QObject {
              sorted(run("/usr/bin/env", {}, m_line->environment()).out));
   }
 
+  void itsChildrenHaveTheEnvironmentThatTheyHad() {
+    const auto environmentOf = [&](const QString& shell) {
+      auto lines = run(shell, {"-c", "/usr/bin/env"}, m_line->environment()).out.split('\n');
+      std::ranges::sort(lines);
+      return lines;
+    };
+    QCOMPARE(environmentOf(deploy("/bin/dash")), environmentOf("/bin/dash"));
+  }
+
   // The kernel names the process for the script; it is executed again by another name.
   void anInterpretersProcessIsNamedForTheScript() {
     const QString program = deploy(REPORT_PROGRAM);
