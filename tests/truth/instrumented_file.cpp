@@ -93,6 +93,13 @@ std::string ElfFile::sectionAt(std::uint64_t address) const {
   return "no section";
 }
 
+std::uint64_t ElfFile::sizeOfSectionAt(std::uint64_t start) const {
+  for (const Elf64_Shdr& section : m_sections)
+    if ((section.sh_flags & SHF_ALLOC) != 0 && section.sh_addr == start && section.sh_size != 0)
+      return section.sh_size;
+  return 0;
+}
+
 std::vector<ElfFile::Section> ElfFile::loadedSections() const {
   std::vector<Section> loaded;
   for (std::size_t i = 0; i < m_sections.size(); ++i)

@@ -26,6 +26,7 @@ class ElfFile {
   std::optional<std::span<const unsigned char>> at(std::uint64_t address, std::uint64_t size) const;
   std::optional<std::span<const unsigned char>> section(const std::string& name) const;
   std::string sectionAt(std::uint64_t address) const;
+  std::uint64_t sizeOfSectionAt(std::uint64_t start) const;  // that begins there; 0 if none does
   struct Section {
     std::string name;
     std::uint64_t address, size;

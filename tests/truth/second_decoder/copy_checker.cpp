@@ -236,6 +236,7 @@ bool CopyChecker::checkProbe(Line& line, std::uint64_t original, bool& found) {
     if (part.effects.writes.flags != 0) flags = true;
     at += part.size;
   }
+  line.scratch = written;
   for (const auto& [kept, slot] : spilled) written = std::uint16_t(written & ~(1U << registerNumber(kept)));
   if (!checkScratch(line, start, written, flags)) return false;
   while (!spilled.empty()) {
@@ -338,6 +339,7 @@ bool CopyChecker::checkBlocks(Line& line) {
              false;
     const std::uint64_t start = line.pc;
     bool probe = false, dispatch = false;
+    line.scratch = 0;
     // At the start of a block only may a probe be.
     if (fixed && !checkProbe(line, origin, probe)) return false;
     m_copies.emplace_back(original.address, start);
@@ -353,7 +355,7 @@ bool CopyChecker::checkBlocks(Line& line) {
                false;
       if (!checkInstruction(line, original, false)) return false;
     }
-    m_places.push_back({start, itself, line.pc, original.address, original.size});
+    m_places.push_back({start, itself, line.pc, original.address, original.size, line.scratch});
     ++line.next;
   }
   const Code& last = line.original.back();

@@ -30,6 +30,7 @@ struct Findings {
 struct CopiedPlace {
   std::uint64_t start, at, end, original;
   unsigned size;  // of the original instruction
+  std::uint16_t scratch = 0;  // registers that the probe in front uses, whether it restores them or not
 };
 
 // A jump or call that must lead to the copy of `original`, or, if `mayStay`, to the original.
@@ -61,6 +62,7 @@ class CopyChecker {
     std::vector<Code> original;
     const std::vector<Needs>* needs = nullptr;  // before each
     std::uint64_t pc = 0, end = 0;
+    std::uint16_t scratch = 0;  // of the probe that was met last
     std::size_t next = 0;  // original instruction that is due
     std::set<std::uint32_t> headsSeen, lightsSeen;
     std::map<std::uint64_t, std::uint32_t> withBit;  // blocks with a bit, by their start

@@ -86,8 +86,6 @@ bool readsUnnamed(unsigned id) {
     case X86_INS_RDPMC:
     case X86_INS_RDMSR:
     case X86_INS_WRMSR:
-    case X86_INS_CMPXCHG8B:
-    case X86_INS_CMPXCHG16B:
     case X86_INS_MASKMOVDQU:
     case X86_INS_VMASKMOVDQU:
     case X86_INS_MASKMOVQ:
@@ -212,7 +210,8 @@ Effects effectsOf(csh capstone, const cs_insn& insn) {
   if (insn.id == X86_INS_TEST || setsAllFlags(mnemonic)) out.writes.flags = kAllFlags;
   if (mnemonic.starts_with("pushf") || mnemonic == "lahf") out.reads.flags = 63;
 
-  if (readsUnnamed(insn.id)) {
+  // (By name, for Capstone numbers comparisons of vectors so that some are called cmpxchg16b.)
+  if (readsUnnamed(insn.id) || mnemonic.starts_with("cmpxchg8b") || mnemonic.starts_with("cmpxchg16b")) {
     out.reads.registers = kAllRegisters;
     out.writes = {};
   }

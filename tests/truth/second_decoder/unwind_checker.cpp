@@ -22,6 +22,18 @@ const CallSite* siteAt(const std::vector<CallSite>& sites, std::uint64_t address
   return nullptr;
 }
 
+// The general register, as x86 numbers it, by which the frame is found; -1 if there is none.
+int frameRegister(const UnwindRow& row) {
+  constexpr int kNumbers[] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
+  constexpr unsigned char kFirstBased = 0x70;  // DW_OP_breg0
+  std::uint64_t number = row.cfaRegister;
+  if (row.cfaIsExpression) {
+    if (row.cfaExpression.empty()) return -1;
+    number = std::uint64_t(std::uint8_t(row.cfaExpression[0])) - kFirstBased;
+  }
+  return number < std::size(kNumbers) ? kNumbers[number] : -1;
+}
+
 bool sameCie(const Cie& a, const Cie& b) {
   return a.augmentation == b.augmentation && a.codeAlign == b.codeAlign && a.dataAlign == b.dataAlign &&
          a.returnRegister == b.returnRegister && a.signalFrame == b.signalFrame &&
@@ -120,6 +132,8 @@ void UnwindChecker::check(const InstrumentedFunction& function, const std::vecto
       const auto next = std::ranges::upper_bound(newRows, at, {}, &UnwindRow::from);
       at = next == newRows.end() ? place.end : next->from;
     }
+    if (const int frame = frameRegister(due); frame >= 0 && ((place.scratch >> frame) & 1) != 0)
+      wrong(place.start, "the probe uses the register by which the frame is found");
     if (before->lsda == 0) continue;
     const CallSite* oldSite = siteAt(oldSites, place.original);
     for (std::uint64_t at = place.start; at < place.end;) {

@@ -374,7 +374,9 @@ std::expected<UnwindTables, std::string> UnwindTables::read(const ElfFile& file)
   }
   if (in.bad()) return bad("the search table is cut short");
 
-  for (;;) {
+  // It ends with an empty entry, or with its section.
+  const std::uint64_t end = at + file.sizeOfSectionAt(at);
+  for (const std::uint64_t start = at; end == start || at < end;) {
     const auto length = file.at(at, 4);
     if (!length) return bad(std::format("no unwind table at {:#x}", at));
     std::uint32_t size = 0;
