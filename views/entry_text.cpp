@@ -1,6 +1,7 @@
 #include "views/entry_text.h"
 
 #include <QCoreApplication>
+#include <QDateTime>
 #include <QStringList>
 
 #include "views/formatting.h"
@@ -79,6 +80,80 @@ QString EntryText::detail(const model::CallSpan& call) const {
   if (call.end <= call.first) return {};
   const std::uint64_t entries = call.end - call.first;
   return entries == 1 ? Words::tr("1 entry") : Words::tr("%1 entries").arg(count(entries));
+}
+
+QString hiddenText(std::uint64_t entries) {
+  return entries == 1 ? Words::tr("1 entry hidden by the filter")
+                      : Words::tr("%1 entries hidden by the filter").arg(count(entries));
+}
+
+QString EntryText::time(const model::Entry& entry) const {
+  if (entry.time.value == 0) return {};
+  const auto wall = m_trace->wallClock(entry.time);
+  if (!wall) return {};
+  const std::int64_t nanoseconds = static_cast<std::int64_t>(wall->value);
+  const QDateTime when = QDateTime::fromMSecsSinceEpoch(nanoseconds / 1'000'000);
+  return when.toString(QStringLiteral("HH:mm:ss.")) +
+         QStringLiteral("%1").arg(nanoseconds / 1000 % 1'000'000, 6, 10, QLatin1Char('0'));
+}
+
+QString EntryText::cell(int column, const model::Entry& entry, const model::CallSpan* call,
+                        model::ThreadIndex thread) const {
+  switch (column) {
+    case kPlaceColumn:
+      return place(entry, call);
+    case kFunctionColumn:
+      return call == nullptr ? function(entry, nullptr) : QString();
+    case kNoteColumn: {
+      QStringList words;
+      for (const Badge& badge : badges(entry, call)) words.append(badge.text);
+      return words.join(QStringLiteral(", "));
+    }
+    case kThreadColumn:
+      return thread.value < m_trace->threads.size()
+                 ? threadName(m_trace->threads[thread.value]->info(), thread.value + 1)
+                 : QString();
+    case kTimeColumn:
+      return time(entry);
+    case kModuleColumn: {
+      const model::Module* module = m_trace->module(entry.module);
+      return module != nullptr ? QString::fromStdString(module->name) : QString();
+    }
+    case kFileColumn: {
+      const model::SourceFile* file = m_trace->file(entry.file);
+      return file != nullptr ? QString::fromStdString(file->path) : QString();
+    }
+    case kDepthColumn:
+      return QString::number(entry.depth);
+    default:
+      return {};
+  }
+}
+
+RepeatText EntryText::repeated(const std::vector<model::Entry>& round, std::uint64_t times,
+                               bool atLeast) const {
+  constexpr qsizetype kNamed = 8;
+  const QString many = atLeast ? Words::tr("at least %1").arg(count(times)) : count(times);
+  if (round.size() == 1)
+    return {what(round.front(), nullptr), round.front().kind == model::EntryKind::Call
+                                              ? Words::tr("%1 calls in a row").arg(many)
+                                              : Words::tr("%1 times in a row").arg(many)};
+  QStringList parts;
+  for (const model::Entry& entry : round) {
+    QString part;
+    if (entry.kind == model::EntryKind::Call)
+      part = shortFunctionName(*m_trace, entry.function) + QStringLiteral("()");
+    else if (entry.kind == model::EntryKind::Line)
+      part = entry.line != 0 ? QString::number(entry.line) : hex(entry.address.value);
+    if (part.isEmpty() || (!parts.isEmpty() && parts.last() == part)) continue;
+    if (parts.size() == kNamed) {
+      parts.append(QStringLiteral("\u2026"));
+      break;
+    }
+    parts.append(part);
+  }
+  return {Words::tr("loop, %1 times").arg(many),
+          Words::tr("%1 rows: %2").arg(count(round.size())).arg(parts.join(QStringLiteral(", ")))};
 }
 
 QString EntryText::place(const model::Entry& entry, const model::CallSpan* call) const {

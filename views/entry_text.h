@@ -4,6 +4,7 @@
 #include <QList>
 #include <QMetaType>
 #include <QString>
+#include <vector>
 
 #include "model/call_tree.h"
 #include "model/trace.h"
@@ -12,7 +13,18 @@
 namespace traceback::views {
 
 // Columns and roles that both trace models share.
-enum TraceColumn { kWhatColumn, kPlaceColumn, kFunctionColumn, kNoteColumn, kTraceColumnCount };
+enum TraceColumn {
+  kWhatColumn,
+  kPlaceColumn,
+  kFunctionColumn,
+  kNoteColumn,
+  kThreadColumn,
+  kTimeColumn,
+  kModuleColumn,
+  kFileColumn,
+  kDepthColumn,
+  kTraceColumnCount
+};
 
 enum TraceRole {
   kEntryRole = Qt::UserRole,  // EntryIndex as qulonglong; invalid for a row that is no entry
@@ -23,7 +35,7 @@ enum TraceRole {
 };
 
 // How a row is drawn.
-enum class RowStyle : std::uint8_t { Code, Words, Call, Quiet, More };
+enum class RowStyle : std::uint8_t { Code, Words, Call, Quiet, More, Folded };
 
 struct Badge {
   enum Kind : std::uint8_t { Fault, Signal, Exception, Gap, Untraced, Info } kind = Info;
@@ -32,6 +44,13 @@ struct Badge {
 
   friend bool operator==(const Badge&, const Badge&) = default;
 };
+
+// How a row reads that stands for rounds of a loop.
+struct RepeatText {
+  QString what, detail;
+};
+// "12 entries hidden", of a row that stands for what the filter leaves out.
+QString hiddenText(std::uint64_t entries);
 
 // The name of a badge's icon.
 QString badgeIcon(Badge::Kind kind);
@@ -44,6 +63,13 @@ class EntryText {
   // `call` is the span if the row stands for a whole call, whose entry may then be any that it begins with.
   QString what(const model::Entry& entry, const model::CallSpan* call) const;
   QString detail(const model::CallSpan& call) const;
+  // Any column but the first.
+  QString cell(int column, const model::Entry& entry, const model::CallSpan* call,
+               model::ThreadIndex thread) const;
+  // Of the rows of one round: lines, and calls by their Call entries. `atLeast`: it may go on.
+  RepeatText repeated(const std::vector<model::Entry>& round, std::uint64_t times, bool atLeast) const;
+  // When, at the latest clock reading before it; empty if there is none.
+  QString time(const model::Entry& entry) const;
   QString place(const model::Entry& entry, const model::CallSpan* call) const;
   QString function(const model::Entry& entry, const model::CallSpan* call) const;
   QList<Badge> badges(const model::Entry& entry, const model::CallSpan* call) const;

@@ -123,9 +123,11 @@ void ExecutionsPopup::show(const std::vector<Row>& rows, bool earlier, bool late
   if (earlier) more(tr("\u2026 and earlier ones"));
   int nearest = -1;
   for (const Row& row : rows) {
+    const model::EntryIndex far = row.entry < now ? now - row.entry : row.entry - now;
+    const QString entries = far == 1 ? tr("1 entry") : tr("%1 entries").arg(count(far));
     const QString when = row.entry == now  ? tr("now")
-                         : row.entry < now ? tr("\u25b2 %1 entries before").arg(count(now - row.entry))
-                                           : tr("\u25bc %1 entries after").arg(count(row.entry - now));
+                         : row.entry < now ? tr("\u25b2 %1 before").arg(entries)
+                                           : tr("\u25bc %1 after").arg(entries);
     auto* item = new QListWidgetItem(QStringLiteral("%1   %2").arg(when, row.text), m_list);
     item->setData(Qt::UserRole, static_cast<qulonglong>(row.entry));
     if (row.entry <= now || nearest < 0) nearest = m_list->row(item);

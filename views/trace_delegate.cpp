@@ -82,6 +82,15 @@ void paintWhat(Ink& ink, const Theme& theme, const QFont& font, const QModelInde
       if (!detail.isEmpty()) ink.text(detail, font, selected ? ink.color : theme.faintText);
       return;
     }
+    case RowStyle::Folded: {
+      ink.icon(QStringLiteral("fold"), selected ? ink.color : theme.infoMark);
+      ink.gap(6);
+      ink.text(text, font, selected ? ink.color : theme.dimText);
+      ink.gap(10);
+      const QString detail = index.data(kDetailRole).toString();
+      if (!detail.isEmpty()) ink.text(detail, font, selected ? ink.color : theme.faintText);
+      return;
+    }
     case RowStyle::Quiet:
       return ink.text(text, font, selected ? ink.color : theme.faintText);
     case RowStyle::More:

@@ -2,6 +2,7 @@
 
 #include <QAction>
 #include <QActionGroup>
+#include <QClipboard>
 #include <QDataStream>
 #include <QEvent>
 #include <QGuiApplication>
@@ -17,7 +18,11 @@
 #include <QToolButton>
 #include <QTreeView>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <limits>
 
+#include "model/text_format.h"
+#include "views/filter_bar.h"
 #include "views/flat_header.h"
 #include "views/flat_model.h"
 #include "views/formatting.h"
@@ -51,7 +56,7 @@ class TraceTree : public QTreeView {
 
 void prepare(QAbstractItemView* view) {
   view->setFrameShape(QFrame::NoFrame);
-  view->setSelectionMode(QAbstractItemView::SingleSelection);
+  view->setSelectionMode(QAbstractItemView::ExtendedSelection);
   view->setSelectionBehavior(QAbstractItemView::SelectRows);
   view->setEditTriggers(QAbstractItemView::NoEditTriggers);
   view->setVerticalScrollMode(QAbstractItemView::ScrollPerItem);
@@ -87,7 +92,12 @@ TracePane::TracePane(Navigator& navigator, SourceCache& sources, QWidget* parent
       m_title(new QLabel(this)),
       m_empty(new QLabel(tr("This thread recorded nothing."), this)),
       m_treeAction(new QAction(icon(QStringLiteral("tree")), tr("Call &Tree"), this)),
-      m_flatAction(new QAction(icon(QStringLiteral("flat")), tr("&Flat"), this)) {
+      m_flatAction(new QAction(icon(QStringLiteral("flat")), tr("&Flat"), this)),
+      m_foldAction(new QAction(icon(QStringLiteral("fold")), tr("Fold &Repeats"), this)),
+      m_filterAction(new QAction(icon(QStringLiteral("search")), tr("Fi&lter"), this)),
+      m_copyAction(new QAction(tr("&Copy Rows"), this)),
+      m_copyCallAction(new QAction(tr("Copy C&all with Everything in It"), this)),
+      m_filterBar(new FilterBar(navigator, this)) {
   m_treeAction->setObjectName(QStringLiteral("tree"));
   m_treeAction->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_1));
   m_treeAction->setStatusTip(tr("Show the trace as a tree of calls"));
@@ -103,6 +113,7 @@ TracePane::TracePane(Navigator& navigator, SourceCache& sources, QWidget* parent
   connect(m_treeAction, &QAction::triggered, this, [this] { setMode(Mode::Tree); });
   connect(m_flatAction, &QAction::triggered, this, [this] { setMode(Mode::Flat); });
 
+  buildActions();
   buildTree();
   buildFlat();
   m_empty->setAlignment(Qt::AlignCenter);
@@ -113,16 +124,120 @@ TracePane::TracePane(Navigator& navigator, SourceCache& sources, QWidget* parent
 
   auto* header = new PaneHeader(this);
   header->addTitle(m_title);
+  header->addAction(m_filterAction);
+  header->addAction(m_foldAction);
   header->addAction(m_treeAction);
   header->addAction(m_flatAction);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
   layout->addWidget(header);
+  layout->addWidget(m_filterBar);
   layout->addWidget(m_stack, 1);
 
   connect(m_navigator, &Navigator::threadChanged, this, &TracePane::showThread);
   connect(m_navigator, &Navigator::moved, this, &TracePane::showPosition);
+}
+
+void TracePane::buildActions() {
+  m_foldAction->setObjectName(QStringLiteral("foldRepeats"));
+  m_foldAction->setCheckable(true);
+  m_foldAction->setChecked(true);
+  m_foldAction->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_R));
+  m_foldAction->setStatusTip(tr("Show lines and loops that repeat as one row with a count"));
+  connect(m_foldAction, &QAction::toggled, this, &TracePane::applyRules);
+  m_filterAction->setObjectName(QStringLiteral("filter"));
+  m_filterAction->setCheckable(true);
+  m_filterAction->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_F));
+  m_filterAction->setStatusTip(tr("Show one module, function or file only"));
+  connect(m_filterAction, &QAction::triggered, this,
+          [this](bool on) { on ? m_filterBar->open() : m_filterBar->close(); });
+  connect(m_filterBar, &FilterBar::changed, this, &TracePane::applyRules);
+  connect(m_filterBar, &FilterBar::closed, this, [this] {
+    m_filterAction->setChecked(false);
+    currentView()->setFocus();
+  });
+  m_copyAction->setObjectName(QStringLiteral("copyRows"));
+  m_copyAction->setShortcut(QKeySequence::Copy);
+  // Elsewhere the same key copies other things.
+  m_copyAction->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+  m_copyAction->setStatusTip(tr("Copy the selected rows of the trace as text"));
+  connect(m_copyAction, &QAction::triggered, this,
+          [this] { QGuiApplication::clipboard()->setText(selectedText()); });
+  m_copyCallAction->setObjectName(QStringLiteral("copyCall"));
+  m_copyCallAction->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C));
+  m_copyCallAction->setStatusTip(tr("Copy the call where one stands, with all that it called, as text"));
+  connect(m_copyCallAction, &QAction::triggered, this,
+          [this] { QGuiApplication::clipboard()->setText(callText()); });
+  addActions({m_copyAction, m_copyCallAction});
+  m_tree->setRules({}, true);
+  m_flat->setRules({}, true, 0);
+}
+
+void TracePane::applyRules() {
+  {
+    const QScopedValueRollback guard(m_syncing, true);
+    const TraceFilter filter = m_filterBar->filter();
+    m_filter = filter;
+    m_tree->setRules(filter, m_foldAction->isChecked());
+    m_flat->setRules(filter, m_foldAction->isChecked(), m_navigator->entryIndex().value_or(0));
+  }
+  showPosition();
+}
+
+QString TracePane::selectedText() const {
+  const bool isTree = mode() == Mode::Tree;
+  const QHeaderView* header = isTree ? m_treeView->header() : m_flatView->horizontalHeader();
+  const auto path = [](QModelIndex index) {
+    QList<int> rows;
+    for (; index.isValid(); index = index.parent()) rows.prepend(index.row());
+    return rows;
+  };
+  QModelIndexList selected = currentView()->selectionModel()->selectedRows(0);
+  std::ranges::sort(selected, [&path](const QModelIndex& a, const QModelIndex& b) {
+    return std::ranges::lexicographical_compare(path(a), path(b));
+  });
+  qsizetype least = std::numeric_limits<qsizetype>::max();
+  for (const QModelIndex& row : selected) least = std::min(least, path(row).size());
+  QString text;
+  for (const QModelIndex& row : selected) {
+    QStringList cells;
+    for (int visual = 0; visual < header->count(); ++visual) {
+      const int column = header->logicalIndex(visual);
+      if (header->isSectionHidden(column)) continue;
+      const QModelIndex cell = row.siblingAtColumn(column);
+      QString words = cell.data().toString();
+      if (const QString detail = cell.data(kDetailRole).toString(); !detail.isEmpty())
+        words += QStringLiteral(" (%1)").arg(detail);
+      if (isTree && column == kWhatColumn) words.prepend(QString(2 * (path(row).size() - least), u' '));
+      cells.append(words);
+    }
+    while (!cells.isEmpty() && cells.last().isEmpty()) cells.removeLast();
+    text += cells.join(u'\t') + u'\n';
+  }
+  return text;
+}
+
+QString TracePane::callText() const {
+  constexpr model::EntryIndex kMost = 100'000;
+  const model::ThreadTrace* thread = m_navigator->thread();
+  const auto at = m_navigator->entryIndex();
+  if (thread == nullptr || !at) return {};
+  const std::vector<model::CallSpan> calls = model::activeCalls(*thread, *at);
+  if (calls.empty()) return {};
+  const model::CallSpan& call = calls.front();
+  const model::EntryIndex first = call.call.value_or(call.first);
+  const model::EntryIndex end = std::min(call.end, first + kMost);
+  std::string text;
+  for (const model::Entry& entry : thread->entries(first, static_cast<std::size_t>(end - first))) {
+    // A call stands in its caller.
+    const std::int32_t level = entry.depth - call.depth + (entry.kind == model::EntryKind::Call ? 0 : 1);
+    text.append(static_cast<std::size_t>(std::clamp(level, 0, 200)) * 2, ' ');
+    text += model::entryText(*m_navigator->trace(), entry) + '\n';
+  }
+  QString whole = QString::fromStdString(text);
+  if (end < call.end) whole += tr("%1 more entries").arg(count(call.end - end)) + u'\n';
+  return whole;
 }
 
 void TracePane::buildTree() {
@@ -140,6 +255,8 @@ void TracePane::buildTree() {
   addColumnMenu(m_treeView->header());
   // The calls say it already.
   m_treeView->header()->hideSection(kFunctionColumn);
+  for (int column = kThreadColumn; column < kTraceColumnCount; ++column)
+    m_treeView->header()->hideSection(column);
   connect(m_treeView->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &TracePane::userMoved);
   m_treeView->installEventFilter(this);
   connect(m_treeView, &QTreeView::clicked, this, [this](const QModelIndex& index) {
@@ -162,6 +279,8 @@ void TracePane::buildFlat() {
   prepare(m_flatView);
   prepare(m_flatView->horizontalHeader());
   addColumnMenu(m_flatView->horizontalHeader());
+  for (int column = kThreadColumn; column < kTraceColumnCount; ++column)
+    m_flatView->horizontalHeader()->hideSection(column);
   // Function, line, source, notes.
   m_flatView->horizontalHeader()->moveSection(kFunctionColumn, 0);
   m_flatView->horizontalHeader()->moveSection(m_flatView->horizontalHeader()->visualIndex(kPlaceColumn), 1);
@@ -192,6 +311,11 @@ void TracePane::applyFonts() {
     header->resizeSection(kPlaceColumn, 18 * unit);
     header->resizeSection(kFunctionColumn, 22 * unit);
     header->resizeSection(kNoteColumn, 24 * unit);
+    header->resizeSection(kThreadColumn, 12 * unit);
+    header->resizeSection(kTimeColumn, 16 * unit);
+    header->resizeSection(kModuleColumn, 14 * unit);
+    header->resizeSection(kFileColumn, 28 * unit);
+    header->resizeSection(kDepthColumn, 7 * unit);
   }
   m_flatView->verticalHeader()->setMinimumSectionSize(TraceDelegate::rowHeight());
   m_flatView->verticalHeader()->setDefaultSectionSize(TraceDelegate::rowHeight());
@@ -223,6 +347,8 @@ void TracePane::showThread() {
   m_delegate->setFault(thread != nullptr ? thread->info().fault : std::nullopt);
   m_tree->setThread(m_navigator->trace(), m_navigator->threadIndex());
   m_flat->setThread(m_navigator->trace(), m_navigator->threadIndex());
+  // Another trace has other modules.
+  if (const TraceFilter filter = m_filterBar->filter(); filter != m_filter) applyRules();
   m_title->setText(
       thread == nullptr
           ? tr("Trace")
@@ -254,7 +380,9 @@ void TracePane::select(QAbstractItemView* view, const QModelIndex& index) {
   if (!index.isValid()) return;
   const QRect before = view->visualRect(index);
   const bool inSight = before.isValid() && view->viewport()->rect().intersects(before);
-  view->setCurrentIndex(index);
+  // Alone: what was selected elsewhere is of another place.
+  view->selectionModel()->setCurrentIndex(index,
+                                          QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
   if (!inSight) {
     view->scrollTo(index, QAbstractItemView::PositionAtCenter);
     return;
@@ -302,6 +430,11 @@ void TracePane::activate(const QModelIndex& any) {
     shown = m_tree->showMore(index);
   } else {
     const QScopedValueRollback guard(m_syncing, true);
+    if (m_flat->isFolded(index)) {
+      const QModelIndex first = m_flat->unfold(index);
+      m_flatView->setCurrentIndex(first);
+      return;
+    }
     if (const auto beside = m_flat->showMore(index)) shown = m_flat->reveal(*beside);
   }
   // To where the row was: the panes stay in step.
@@ -312,6 +445,7 @@ void TracePane::activate(const QModelIndex& any) {
 
 void TracePane::foldOthers() {
   m_treeView->collapseAll();
+  if (mode() == Mode::Flat) applyRules();
   showPosition();
 }
 
@@ -324,7 +458,7 @@ QByteArray TracePane::saveColumns() const {
   QByteArray bytes;
   QDataStream stream(&bytes, QIODevice::WriteOnly);
   stream << m_treeView->header()->saveState() << m_flatView->horizontalHeader()->saveState()
-         << (mode() == Mode::Flat);
+         << (mode() == Mode::Flat) << m_foldAction->isChecked();
   return bytes;
 }
 
@@ -332,11 +466,12 @@ void TracePane::restoreColumns(const QByteArray& state) {
   if (state.isEmpty()) return;
   QDataStream stream(state);
   QByteArray tree, flat;
-  bool flatMode = false;
-  stream >> tree >> flat >> flatMode;
+  bool flatMode = false, fold = true;
+  stream >> tree >> flat >> flatMode >> fold;
   if (stream.status() != QDataStream::Ok) return;
   m_treeView->header()->restoreState(tree);
   m_flatView->horizontalHeader()->restoreState(flat);
+  m_foldAction->setChecked(fold);
   setMode(flatMode ? Mode::Flat : Mode::Tree);
 }
 

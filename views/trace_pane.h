@@ -5,6 +5,7 @@
 
 #include "views/navigator.h"
 #include "views/source_cache.h"
+#include "views/trace_filter.h"
 
 class QAbstractItemView;
 class QAction;
@@ -16,6 +17,7 @@ class QTreeView;
 
 namespace traceback::views {
 
+class FilterBar;
 class FlatModel;
 class TraceDelegate;
 class TreeModel;
@@ -32,6 +34,16 @@ class TracePane : public QWidget {
   void setMode(Mode mode);
   QAction* treeAction() const { return m_treeAction; }
   QAction* flatAction() const { return m_flatAction; }
+  // Whether rows that repeat are one row.
+  QAction* foldAction() const { return m_foldAction; }
+  QAction* filterAction() const { return m_filterAction; }
+  QAction* copyAction() const { return m_copyAction; }
+  QAction* copyCallAction() const { return m_copyCallAction; }
+  FilterBar* filterBar() const { return m_filterBar; }
+  // The selected rows as they stand there, a line each, with tabs between the columns.
+  QString selectedText() const;
+  // The call at the position with everything in it, as text.
+  QString callText() const;
   // Folds everything but the calls around the position.
   void foldOthers();
   void refreshSources();
@@ -58,6 +70,8 @@ class TracePane : public QWidget {
   void buildFlat();
   void addColumnMenu(QHeaderView* header);
   void applyFonts();
+  void applyRules();
+  void buildActions();
   void showThread();
   void showPosition();
   void userMoved(const QModelIndex& current);
@@ -76,6 +90,12 @@ class TracePane : public QWidget {
   QLabel* m_empty;
   QAction* m_treeAction;
   QAction* m_flatAction;
+  QAction* m_foldAction;
+  QAction* m_filterAction;
+  QAction* m_copyAction;
+  QAction* m_copyCallAction;
+  FilterBar* m_filterBar;
+  TraceFilter m_filter;     // that the rows are put together by
   bool m_syncing = false;   // the views follow; their changes are not the user's
   bool m_leading = false;   // a view moved the navigator and need not follow
 };

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 
+#include "model/folding.h"
 #include "views/flat_model.h"
 #include "views/formatting.h"
 
 namespace traceback::views {
 
-// Rows are Earlier? Entry* Later?, in the order of their entries. `start` tells them apart.
+// Rows are Earlier? (Entry | Repeated | Hidden)* Later?, in the order of their entries. `start` tells them
+// apart. A Repeated or Hidden node has a span within that of the node above it, and its rows in it.
 struct TreeModel::Node {
-  enum Kind : std::uint8_t { Entry, Earlier, Later, Outer } kind = Entry;
+  enum Kind : std::uint8_t { Entry, Earlier, Later, Outer, Repeated, Hidden } kind = Entry;
   Node* parent = nullptr;
   int row = 0;
   model::Child child;
@@ -17,6 +19,14 @@ struct TreeModel::Node {
   bool loaded = false;
   std::size_t outerLevels = 0;         // Outer: how many calls are not shown
   model::EntryIndex outerEntry = 0;    // Outer: an entry within all of them
+  std::size_t period = 0, times = 0;   // Repeated
+  bool atLeast = false;                // Repeated: it may go on
+
+  bool isGroup() const { return kind == Repeated || kind == Hidden; }
+  // It, or what is folded in it, begins at `entry`.
+  bool holds(model::EntryIndex entry) const {
+    return child.index == entry || (isGroup() && entry >= child.call->first && entry < child.call->end);
+  }
 
   model::EntryIndex start() const { return child.index; }
 };
@@ -29,11 +39,19 @@ TreeModel::~TreeModel() = default;
 void TreeModel::setThread(std::shared_ptr<const model::Trace> trace, model::ThreadIndex thread) {
   beginResetModel();
   m_trace = std::move(trace);
+  m_threadIndex = thread;
   m_thread =
       m_trace && thread.value < m_trace->threads.size() ? m_trace->threads[thread.value].get() : nullptr;
+  m_rules = m_thread != nullptr ? RowRules(*m_trace, *m_thread, m_filter, m_fold) : RowRules();
   m_root = std::make_unique<Node>();
   if (m_thread != nullptr) m_root->child.call = model::wholeTrace(*m_thread);
   endResetModel();
+}
+
+void TreeModel::setRules(const TraceFilter& filter, bool fold) {
+  m_filter = filter;
+  m_fold = fold;
+  setThread(m_trace, m_threadIndex);
 }
 
 TreeModel::Node* TreeModel::nodeOf(const QModelIndex& index) const {
@@ -56,11 +74,12 @@ model::EntryIndex TreeModel::earlier(const model::CallSpan& span, model::EntryIn
 }
 
 // Children from `from` on, with rows for what is left out at either end.
-std::vector<std::unique_ptr<TreeModel::Node>> TreeModel::makeRows(Node* parent, model::EntryIndex from,
-                                                                  std::size_t count) const {
+std::vector<std::unique_ptr<TreeModel::Node>> TreeModel::makeRows(
+    Node* parent, model::EntryIndex from, std::size_t count, std::optional<model::EntryIndex> until) const {
   std::vector<std::unique_ptr<Node>> rows;
   const model::CallSpan& span = *parent->child.call;
   std::vector<model::Child> found = model::children(*m_thread, span, from, count + 1);
+  if (until) std::erase_if(found, [until](const model::Child& child) { return child.index >= *until; });
   if (from > span.first && !found.empty()) {
     const model::EntryIndex first = found.front().index;
     // A call before this one has two edges, its own and that of its Return.
@@ -72,19 +91,133 @@ std::vector<std::unique_ptr<TreeModel::Node>> TreeModel::makeRows(Node* parent, 
       rows.push_back(std::move(node));
     }
   }
-  const bool more = found.size() > count;
-  for (std::size_t i = 0; i < std::min(found.size(), count + (more ? 0 : 1)); ++i) {
-    auto node = std::make_unique<Node>();
-    node->child = found[i];
-    rows.push_back(std::move(node));
-  }
-  if (more) {
+  bool more = found.size() > count;
+  model::EntryIndex after = more ? found[count].index : span.end;
+  if (more) found.pop_back();
+  bool ended = !more;
+  const std::size_t before = rows.size();
+  arrange(parent, found, more && !until, rows, after, ended);
+  // Of a repetition that the rows begin within, it is not known how often it was before.
+  if (before > 0 && rows.size() > before && rows[before]->kind == Node::Repeated)
+    rows[before]->atLeast = true;
+  if (!ended) {
     auto node = std::make_unique<Node>();
     node->kind = Node::Later;
-    node->child.index = found[count].index;
+    node->child.index = after;
     rows.push_back(std::move(node));
   }
   return rows;
+}
+
+// A node for rows that stand together; `end` is one past the last entry in them.
+std::unique_ptr<TreeModel::Node> TreeModel::makeGroup(const Node* parent,
+                                                      std::span<const model::Child> children,
+                                                      model::EntryIndex end) const {
+  auto node = std::make_unique<Node>();
+  node->child.index = children.front().index;
+  node->child.entry = children.front().entry;
+  model::CallSpan span;
+  span.first = children.front().index;
+  span.end = end;
+  span.depth = parent->child.call->depth;
+  span.function = parent->child.call->function;
+  node->child.call = span;
+  return node;
+}
+
+// Makes nodes of children, by the rules. `after` is where the first child after them begins, or the span's
+// end; if the last of them repeat and there are `more`, it is followed on, which moves `after` and may come
+// to the end.
+void TreeModel::arrange(Node* parent, std::vector<model::Child>& children, bool more,
+                        std::vector<std::unique_ptr<Node>>& rows, model::EntryIndex& after,
+                        bool& ended) const {
+  constexpr std::size_t kFollowed = 2'000;  // children of a repetition that are counted beyond a batch
+  const auto plain = [&rows](const model::Child& child) {
+    auto node = std::make_unique<Node>();
+    node->child = child;
+    rows.push_back(std::move(node));
+  };
+  const auto shown = [this](const model::Child& child) {
+    return child.call ? m_rules.showsCall(*child.call) : m_rules.shows(child.entry);
+  };
+  const auto key = [this](const model::Child& child) {
+    return child.call ? m_rules.key(*child.call) : m_rules.key(child.entry);
+  };
+  // What is hidden is shown in full once it is unfolded.
+  bool filters = m_rules.filters();
+  for (const Node* up = parent; up != nullptr && filters; up = up->parent) filters = up->kind != Node::Hidden;
+  const bool folds = m_rules.fold() && !parent->isGroup();
+  const auto endOf = [](const model::Child& child) { return child.call ? child.call->end : child.index + 1; };
+  std::vector<std::uint64_t> keys(children.size(), 0);
+  std::vector<bool> hidden(children.size(), false);
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    hidden[i] = filters && !shown(children[i]);
+    if (folds && !hidden[i]) keys[i] = key(children[i]);
+  }
+  const std::vector<model::Repeat> repeats = folds ? model::findRepeats(keys) : std::vector<model::Repeat>();
+  auto repeat = repeats.begin();
+  for (std::size_t i = 0; i < children.size();) {
+    if (repeat != repeats.end() && repeat->first == i) {
+      const std::span<const model::Child> run(children.data() + i, repeat->rows());
+      auto node = makeGroup(parent, run, endOf(run.back()));
+      node->kind = Node::Repeated;
+      node->period = repeat->period;
+      node->times = repeat->times;
+      i += repeat->rows();
+      // What is left of it at the end of the batch may be the beginning of another round.
+      const std::size_t left = children.size() - i;
+      bool goesOn = more && left < repeat->period;
+      for (std::size_t k = 0; k < left && goesOn; ++k) goesOn = keys[i + k] == keys[repeat->first + k];
+      if (goesOn) {
+        std::vector<model::EntryIndex> partial;  // where the rows begin of a round that is not complete
+        for (std::size_t k = 0; k < left; ++k) partial.push_back(children[i + k].index);
+        std::size_t followed = 0;
+        bool alike = true;
+        while (alike && followed < kFollowed) {
+          const auto next = model::children(*m_thread, *parent->child.call, after, kBatch);
+          if (next.empty()) {
+            ended = true;
+            after = parent->child.call->end;
+            break;
+          }
+          for (std::size_t k = 0; k < next.size(); ++k) {
+            alike = (!filters || shown(next[k])) && key(next[k]) == keys[repeat->first + partial.size()];
+            if (!alike) {
+              after = next[k].index;
+              break;
+            }
+            partial.push_back(next[k].index);
+            ++followed;
+            if (partial.size() == repeat->period) {
+              ++node->times;
+              partial.clear();
+            }
+            after = endOf(next[k]);
+          }
+        }
+        node->atLeast = alike && !ended;
+        if (!partial.empty()) {
+          after = partial.front();
+          ended = false;
+        }
+        node->child.call->end = after;
+        rows.push_back(std::move(node));
+        return;
+      }
+      ++repeat;
+      rows.push_back(std::move(node));
+      continue;
+    }
+    if (!hidden[i]) {
+      plain(children[i++]);
+      continue;
+    }
+    const std::size_t first = i;
+    while (i < children.size() && hidden[i]) ++i;
+    auto node = makeGroup(parent, std::span(children.data() + first, i - first), endOf(children[i - 1]));
+    node->kind = Node::Hidden;
+    rows.push_back(std::move(node));
+  }
 }
 
 void TreeModel::replace(Node* node, std::size_t first, std::size_t count,
@@ -120,8 +253,9 @@ void TreeModel::load(Node* node, model::EntryIndex around) {
   node->loaded = true;
   const model::EntryIndex from = earlier(span, std::max(around, span.first), kBatch);
   std::vector<std::unique_ptr<Node>> rows = makeRows(node, from, 2 * kBatch);
-  const bool found = std::ranges::any_of(
-      rows, [around](const auto& row) { return row->kind == Node::Entry && row->start() == around; });
+  const bool found = std::ranges::any_of(rows, [around](const auto& row) {
+    return (row->kind == Node::Entry && row->start() == around) || (row->isGroup() && row->holds(around));
+  });
   // Where many calls come between two lines, the way back was too long.
   if (!found && around > span.first) rows = makeRows(node, around, kBatch);
   replace(node, 0, fresh ? 0 : node->rows.size(), std::move(rows));
@@ -130,6 +264,13 @@ void TreeModel::load(Node* node, model::EntryIndex around) {
 TreeModel::Node* TreeModel::childAt(Node* node, model::EntryIndex start) const {
   for (const auto& row : node->rows)
     if (row->kind == Node::Entry && row->start() == start) return row.get();
+  return nullptr;
+}
+
+// The row in which the child that starts there is folded.
+TreeModel::Node* TreeModel::groupAt(Node* node, model::EntryIndex start) const {
+  for (const auto& row : node->rows)
+    if (row->isGroup() && row->holds(start)) return row.get();
   return nullptr;
 }
 
@@ -176,13 +317,21 @@ QModelIndex TreeModel::reveal(model::EntryIndex entry) {
 
   Node* node = m_root.get();
   const auto descend = [this, &node](model::EntryIndex start) {
-    Node* child = childAt(node, start);
-    if (child == nullptr) {
-      load(node, start);
-      child = childAt(node, start);
+    for (bool tried = false;;) {
+      if (Node* child = childAt(node, start)) {
+        node = child;
+        return true;
+      }
+      if (Node* group = groupAt(node, start)) {
+        node = group;
+        tried = false;
+      } else if (tried) {
+        return false;
+      } else {
+        load(node, start);
+        tried = true;
+      }
     }
-    if (child != nullptr) node = child;
-    return child != nullptr;
   };
   for (auto span = path.rbegin(); span != path.rend(); ++span) {
     if (span->depth <= m_root->child.call->depth) continue;
@@ -203,7 +352,13 @@ bool TreeModel::covers(const QModelIndex& index, model::EntryIndex entry) const 
 }
 
 bool TreeModel::isMore(const QModelIndex& index) const {
-  return index.isValid() && nodeOf(index)->kind != Node::Entry;
+  if (!index.isValid()) return false;
+  const Node* node = nodeOf(index);
+  return node->kind != Node::Entry && !node->isGroup();
+}
+
+bool TreeModel::isFolded(const QModelIndex& index) const {
+  return index.isValid() && nodeOf(index)->isGroup();
 }
 
 QModelIndex TreeModel::showMore(const QModelIndex& index) {
@@ -224,23 +379,21 @@ QModelIndex TreeModel::showMore(const QModelIndex& index) {
     std::vector<std::unique_ptr<Node>> rows = makeRows(node, start, kBatch);
     if (!rows.empty() && rows.front()->kind == Node::Earlier) rows.erase(rows.begin());
     replace(node, static_cast<std::size_t>(row->row), 1, std::move(rows));
-    return indexOf(childAt(node, start));
+    const Node* next = childAt(node, start);
+    if (next == nullptr) next = groupAt(node, start);
+    return indexOf(next != nullptr ? next : node);
   }
   // Backwards as far as a batch, but no further than the rows that are there already.
   std::vector<std::unique_ptr<Node>> rows;
   for (std::size_t back = kBatch; rows.empty() && back > 1; back /= 2) {
-    rows = makeRows(node, earlier(span, start, back), 4 * kBatch);
-    const auto known = std::ranges::find_if(
-        rows, [start](const auto& r) { return r->kind != Node::Earlier && r->start() >= start; });
+    rows = makeRows(node, earlier(span, start, back), 4 * kBatch, start);
     // Too many calls between the lines there: try nearer.
-    if (known == rows.end() && back > 3)
-      rows.clear();
-    else
-      rows.erase(known, rows.end());
+    if (!rows.empty() && rows.back()->kind == Node::Later && back > 3) rows.clear();
   }
   const model::EntryIndex last = rows.empty() ? start : rows.back()->start();
   replace(node, 0, 1, std::move(rows));
   Node* shown = childAt(node, last);
+  if (shown == nullptr) shown = groupAt(node, last);
   return shown != nullptr ? indexOf(shown) : indexOf(node);
 }
 
@@ -305,9 +458,34 @@ QVariant TreeModel::moreData(const Node& node, int column, int role) const {
   }
 }
 
+QVariant TreeModel::groupData(const Node& node, int column, int role) const {
+  if (role == kStyleRole) return static_cast<int>(RowStyle::Folded);
+  const bool hidden = node.kind == Node::Hidden;
+  if (hidden && (column != kWhatColumn || role == kDetailRole)) return {};
+  const EntryText text(*m_trace, *m_sources);
+  if (role == Qt::DisplayRole && column != kWhatColumn)
+    return column == kNoteColumn ? QVariant() : text.cell(column, node.child.entry, nullptr, m_threadIndex);
+  if (hidden)
+    return role == Qt::DisplayRole || role == Qt::AccessibleTextRole
+               ? hiddenText(node.child.call->end - node.child.call->first)
+               : QVariant();
+  if (role != Qt::DisplayRole && role != kDetailRole && role != Qt::ToolTipRole &&
+      role != Qt::AccessibleTextRole)
+    return {};
+  std::vector<model::Entry> round;
+  for (const model::Child& child :
+       model::children(*m_thread, *node.child.call, node.child.call->first, node.period))
+    round.push_back(child.entry);
+  const RepeatText repeat = text.repeated(round, node.times, node.atLeast);
+  if (role == Qt::DisplayRole) return repeat.what;
+  if (role == kDetailRole) return column == kWhatColumn ? QVariant(repeat.detail) : QVariant();
+  return QStringLiteral("%1, %2").arg(repeat.what, repeat.detail);
+}
+
 QVariant TreeModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || m_thread == nullptr) return {};
   const Node& node = *nodeOf(index);
+  if (node.isGroup()) return groupData(node, index.column(), role);
   if (node.kind != Node::Entry) return moreData(node, index.column(), role);
   const model::Entry& entry = node.child.entry;
   const model::CallSpan* call = node.child.call ? &*node.child.call : nullptr;
@@ -333,21 +511,8 @@ QVariant TreeModel::data(const QModelIndex& index, int role) const {
     default:
       return {};
   }
-  switch (index.column()) {
-    case kWhatColumn:
-      return text.what(entry, call);
-    case kPlaceColumn:
-      return text.place(entry, call);
-    case kFunctionColumn:
-      return call == nullptr ? text.function(entry, nullptr) : QString();
-    case kNoteColumn: {
-      QStringList words;
-      for (const Badge& badge : text.badges(entry, call)) words.append(badge.text);
-      return words.join(QStringLiteral(", "));
-    }
-    default:
-      return {};
-  }
+  return index.column() == kWhatColumn ? text.what(entry, call)
+                                       : text.cell(index.column(), entry, call, m_threadIndex);
 }
 
 QVariant TreeModel::headerData(int section, Qt::Orientation orientation, int role) const {

@@ -96,7 +96,7 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
     if (!m_options.size) restoreGeometry(m_settings.state(QStringLiteral("geometry")));
     m_docks->restoreState(m_settings.state(QStringLiteral("docks")));
     m_splitter->restoreState(m_settings.state(QStringLiteral("splitter")));
-    m_traces->restoreColumns(m_settings.state(QStringLiteral("columns")));
+    m_traces->restoreColumns(m_settings.state(QStringLiteral("traceColumns")));
     m_welcome->setRecent(m_settings.recentFiles());
   }
   if (m_options.flat)
@@ -311,7 +311,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     m_settings.setState(QStringLiteral("geometry"), saveGeometry());
     m_settings.setState(QStringLiteral("docks"), m_docks->saveState());
     m_settings.setState(QStringLiteral("splitter"), m_splitter->saveState());
-    m_settings.setState(QStringLiteral("columns"), m_traces->saveColumns());
+    m_settings.setState(QStringLiteral("traceColumns"), m_traces->saveColumns());
   }
   QMainWindow::closeEvent(event);
 }

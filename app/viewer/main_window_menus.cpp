@@ -74,6 +74,12 @@ void MainWindow::buildMenus() {
   file->addSeparator();
   named(file->addAction(tr("&Quit"), this, &QWidget::close), "quit", QKeySequence::Quit);
 
+  QMenu* edit = menuBar()->addMenu(tr("&Edit"));
+  for (QAction* action : {m_traces->copyAction(), m_traces->copyCallAction()}) {
+    edit->addAction(action);
+    m_shortcuts.add(action);
+  }
+
   QMenu* go = menuBar()->addMenu(tr("&Go"));
   using model::Step;
   for (const Step how : {Step::BackOut, Step::BackOver, Step::Back}) go->addAction(m_steps->step(how));
@@ -107,7 +113,8 @@ void MainWindow::buildMenus() {
         Qt::SHIFT | Qt::Key_F3);
 
   QMenu* view = menuBar()->addMenu(tr("&View"));
-  for (QAction* action : {m_traces->treeAction(), m_traces->flatAction()}) {
+  for (QAction* action :
+       {m_traces->treeAction(), m_traces->flatAction(), m_traces->foldAction(), m_traces->filterAction()}) {
     view->addAction(action);
     m_shortcuts.add(action);
   }

@@ -4,6 +4,7 @@
 #include <QAction>
 #include <QDockWidget>
 #include <QImage>
+#include <QLineEdit>
 #include <QListWidget>
 #include <QScopeGuard>
 #include <QTest>
@@ -12,10 +13,12 @@
 #include "app/viewer/color_scheme.h"
 #include "app/viewer/shortcuts_dialog.h"
 #include "sample.h"
+#include "tests/builders/trace_text.h"
 #include "views/answers_panel.h"
 #include "views/code_pane.h"
 #include "views/code_view.h"
 #include "views/executions_popup.h"
+#include "views/filter_bar.h"
 #include "views/find_bar.h"
 #include "views/side_panels.h"
 #include "views/trace_pane.h"
@@ -76,6 +79,13 @@ class Pictures : public QObject {
       window->answersDock()->hide();
       window->tracePane()->setMode(views::TracePane::Mode::Flat);
       for (int i = 0; i < 30; ++i) window->navigator().step(model::Step::Back);
+      window->tracePane()->filterBar()->open();
+      window->tracePane()->filterBar()->function()->setText(QStringLiteral("make"));
+      QVERIFY(
+          QTest::qWaitFor([&] { return !window->tracePane()->filterBar()->filter().function.isEmpty(); }));
+      QTest::qWait(250);
+      keep(*window, QStringLiteral("filter-") + suffix);
+      window->tracePane()->filterBar()->close();
       window->codePane()->findBar()->open();
       keep(*window, QStringLiteral("flat-back-") + suffix);
       window->codePane()->findBar()->close();
@@ -94,6 +104,15 @@ class Pictures : public QObject {
       window->codePane()->disassemblyAction()->setChecked(true);
       window->resize(760, 560);
       keep(*window, QStringLiteral("small-") + suffix);
+    }
+    {
+      std::string rounds = "call main main.c\n  27\n";
+      for (int i = 0; i < 40; ++i)
+        rounds += "  31\n  call visit parser.c\n    60\n    61 x12\n    66\n  33\n";
+      const auto window = tests::sampleWindow(tests::traceOf(rounds + "  34 x3\n  35 fault\n"));
+      keep(*window, QStringLiteral("loops-tree-") + suffix);
+      window->tracePane()->setMode(views::TracePane::Mode::Flat);
+      keep(*window, QStringLiteral("loops-flat-") + suffix);
     }
     {
       const auto window = tests::sampleWindow(trace, tests::Code::Nothing);

@@ -178,7 +178,7 @@ class SourcePane : public QObject {
     QTRY_COMPARE(popup->list()->count(), 2 * views::ExecutionsPopup::kEachWay + 2);
     QVERIFY(popup->list()->item(0)->text().contains(QStringLiteral("earlier")));
     QVERIFY(popup->list()->item(13)->text().contains(QStringLiteral("later")));
-    QVERIFY(popup->list()->currentItem()->text().contains(QStringLiteral("1 entries before")));
+    QVERIFY(popup->list()->currentItem()->text().contains(QStringLiteral("1 entry before")));
   }
 
   void aDoubtfulSourceIsToldOf() {

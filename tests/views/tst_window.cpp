@@ -204,6 +204,7 @@ class Window : public QObject {
     const int lines = static_cast<int>(views::TreeModel::kBatch) * 6;
     const auto trace = tests::traceOf("call main main.c\n  27 x" + std::to_string(lines) + "\n", 64);
     const auto window = tests::sampleWindow(trace);
+    window->tracePane()->foldAction()->setChecked(false);
     QTreeView* tree = window->tracePane()->treeView();
     const QPersistentModelIndex main = tree->currentIndex().parent();
     const QModelIndex more = main.model()->index(0, 0, main);
