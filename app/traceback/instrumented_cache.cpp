@@ -263,6 +263,12 @@ void InstrumentedCache::removeOld(const fs::path& keep) const {
   const auto now = Clock::now();
   for (const auto& item : fs::directory_iterator(m_folder / "making", ignored))
     if (now - item.last_write_time(ignored) > kAbandonedAfter) fs::remove(item.path(), ignored);
+  // Of other builds of this program nothing is left in the end.
+  for (const auto& part : fs::directory_iterator(m_root, ignored)) {
+    if (part.path() == m_folder || !fs::is_empty(part.path() / "objects", ignored) || ignored) continue;
+    if (now - fs::last_write_time(part.path() / "index", ignored) > kAbandonedAfter)
+      fs::remove_all(part.path(), ignored);
+  }
   std::vector<Object> all = objects();
   std::uint64_t total = 0;
   for (const Object& object : all) total += object.size;

@@ -198,6 +198,19 @@ class InstrumentedCacheTest : public QObject {
     QVERIFY(fs::exists(making / "new"));
   }
 
+  void partsOfOtherBuildsGoOnceTheyAreEmpty() {
+    QVERIFY(!copyOf(cache(1), program("a", "abc")).empty());
+    QVERIFY(!copyOf(cache(2), program("a", "abc")).empty());
+    const fs::path old = cache(1).folder();
+    age(old / "index", 48);
+    QVERIFY(!copyOf(cache(2), program("b", "abd")).empty());
+    QVERIFY(fs::exists(old));
+    fs::remove_all(old / "objects");
+    fs::create_directory(old / "objects");
+    QVERIFY(!copyOf(cache(2), program("c", "abe")).empty());
+    QVERIFY(!fs::exists(old));
+  }
+
   void aFolderThatOthersCanWriteToIsRefused() {
     fs::create_directory(path("cache"));
     QCOMPARE(chmod(path("cache").c_str(), 0777), 0);
