@@ -252,6 +252,22 @@ class OnDemandTest : public QObject {
              ran.out.constData());
   }
 
+  void aSanitizedProgramRunsAsIfNothingWereThere() {
+    const QString program = QStringLiteral(SANITIZED_PROGRAM);
+    const Ran alone = runIt({program, "exit3"});
+    QCOMPARE(alone.err, QByteArray());  // it insists on being the first library
+    QCOMPARE(alone.status, 3);
+    m_line->environment().insert("LD_PRELOAD", "libm.so.6:libdl.so.2");
+    m_line->environment().insert("ASAN_OPTIONS", "verify_asan_link_order=0");
+    for (const QStringList& words :
+         {QStringList{program, "exit3"}, QStringList{m_program, "child", "spawn", program, "exit3"}}) {
+      const Ran ran = runIt(words);
+      QCOMPARE(ran.err, plain(words).err);
+      QCOMPARE(ran.status, plain(words).status);
+      QVERIFY2(ran.out.contains("name=sanitized preload=libm.so.6:libdl.so.2\n"), ran.out.constData());
+    }
+  }
+
   void offIsForChildrenToo() {
     const Ran ran = runIt({"/usr/bin/env", "TRACEBACK=off", m_program, "maps"});
     QVERIFY2(hasOriginal(ran.out, m_program), ran.out.constData());
