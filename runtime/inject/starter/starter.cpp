@@ -63,7 +63,7 @@ bool canBeMapped(long file) {
 
 // A library for this machine, and all of it.
 bool isLibrary(long file) {
-  Elf64_Ehdr header;
+  Elf64_Ehdr header{};
   struct stat status{};
   if (systemCall(__NR_read, file, asLong(&header), sizeof header) != sizeof header ||
       failed(systemCall(__NR_fstat, file, asLong(&status))))
