@@ -61,6 +61,10 @@ bool canBeMapped(long file) {
   return true;
 }
 
+bool tableFits(std::uint64_t offset, std::uint64_t size, std::uint64_t total) {
+  return size <= total && offset <= total - size;
+}
+
 // A library for this machine, and all of it.
 bool isLibrary(long file) {
   Elf64_Ehdr header{};
@@ -69,10 +73,9 @@ bool isLibrary(long file) {
       failed(systemCall(__NR_fstat, file, asLong(&status))))
     return false;
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  const std::uint64_t tables[][3] = {{header.e_phoff, header.e_phnum, sizeof(Elf64_Phdr)},
-                                     {header.e_shoff, header.e_shnum, sizeof(Elf64_Shdr)}};
-  for (const auto& [offset, count, each] : tables)
-    if (offset > size || count > (size - offset) / each) return false;
+  if (!tableFits(header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr), size) ||
+      !tableFits(header.e_shoff, header.e_shnum * sizeof(Elf64_Shdr), size))
+    return false;
   return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
          header.e_machine == EM_X86_64 && header.e_type == ET_DYN;
 }
