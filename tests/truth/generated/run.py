@@ -79,8 +79,8 @@ def main() -> int:
         parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
     soak = "TRACEBACK_SOAK" in os.environ
     parser.add_argument("--seed", type=int, default=int(os.environ.get("TRACEBACK_SEED", "1")))
-    parser.add_argument("--count", type=int, default=120 if soak else 12)
-    parser.add_argument("--limit", type=int, default=200_000 if soak else 12_000, help="instructions of each program")
+    parser.add_argument("--count", type=int, default=40 if soak else 12)
+    parser.add_argument("--limit", type=int, default=100_000 if soak else 12_000, help="instructions of each program")
     parser.add_argument("--keep", type=pathlib.Path, default=pathlib.Path("build/check/generated"), help="where failures go")
     options = parser.parse_args()
     options.unwind = []

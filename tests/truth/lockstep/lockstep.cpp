@@ -101,6 +101,7 @@ std::expected<Lockstep::Point, std::string> Lockstep::nextCopy(const Point& due)
   Point point;
   for (;;) {
     const bool wasOutside = !m_copy.inRanges();
+    const std::uint64_t from = m_copy.linkPc();
     point.fromOutside |= wasOutside;
     const auto stop = m_copy.advance();
     if (!stop) return std::unexpected(stop.error());
@@ -118,10 +119,9 @@ std::expected<Lockstep::Point, std::string> Lockstep::nextCopy(const Point& due)
         m_unwoundAt.insert(at).second)
       if (auto frames = compareFrames(due.address); !frames) return std::unexpected(frames.error());
     if (!m_copy.inRanges()) {
-      // The runtime is none of the original's business.
-      const auto& mappings = m_copy.mappings(false);
-      const auto mapping = std::ranges::upper_bound(mappings, m_copy.pc(), {}, &Mapping::start);
-      if (mapping != mappings.begin() && std::prev(mapping)->name.ends_with("libtraceback.so")) continue;
+      // The ways of probes into the runtime are none of the original's business.
+      const CopiedPlace* place = placeAt(from);
+      if (wasOutside || (place != nullptr && (place->at == 0 || from < place->at))) continue;
       point.kind = Point::Kind::Outside;
       return point;
     }
@@ -163,8 +163,12 @@ Lockstep::Outcome Lockstep::compareRegisters(std::uint64_t address, bool garbage
 
 // Copies what is dead from the original's stack to the other's.
 bool Lockstep::healStack(std::uint64_t from, std::uint64_t to) {
-  std::vector<std::uint64_t> words((to - from) / 8);
-  return words.empty() || (m_original.read(from, words) && m_copy.write(from, words));
+  // As deep as the stack is there.
+  for (; from < to; from = to - (to - from) / 2 / 8 * 8) {
+    std::vector<std::uint64_t> words((to - from) / 8);
+    if (m_original.read(from, words) && m_copy.write(from, words)) return true;
+  }
+  return to == from;
 }
 
 Lockstep::Outcome Lockstep::heal(const Point& original, const Point& copy) {
@@ -196,7 +200,7 @@ Lockstep::Outcome Lockstep::heal(const Point& original, const Point& copy) {
 }
 
 // The stack from its top on, and the red zone below.
-Lockstep::Outcome Lockstep::compareStack() {
+Lockstep::Outcome Lockstep::compareStack(bool fromOutside) {
   constexpr std::uint64_t kRedZone = 128;
   Stack now;
   now.sp = m_original.registers().rsp;
@@ -212,6 +216,11 @@ Lockstep::Outcome Lockstep::compareStack() {
     if (before == after || m_values->isGarbage(before, after) || m_values->same(before, after)) continue;
     // A code address of which a part was overwritten: the same part by the same.
     const std::uint64_t then = (now.sp - m_stack.sp) / 8 + i;
+    // The frames of whoever called back are not stepped.
+    if (fromOutside && i >= kRedZone / 8 && then >= m_stack.original.size()) {
+      m_values->learnGarbage(before, after);
+      continue;
+    }
     if (then < m_stack.original.size()) {
       const std::uint64_t changed = (m_stack.original[then] ^ before) | (m_stack.copy[then] ^ after);
       std::uint64_t written = 0;
@@ -296,7 +305,7 @@ Lockstep::Outcome Lockstep::compare(const Point& original, const Point& copy) {
   ++m_result.instructions;
   if (auto healed = heal(original, copy); !healed) return healed;
   if (auto registers = compareRegisters(original.address, garbage); !registers) return registers;
-  if (auto stack = compareStack(); !stack) return stack;
+  if (auto stack = compareStack(garbage); !stack) return stack;
   if (garbage || m_result.instructions % kFloatingEvery == 0)
     if (auto floating = compareFloating(garbage); !floating) return floating;
   if (m_recent.size() > 64) m_recent.erase(m_recent.begin(), m_recent.begin() + 48);

@@ -67,7 +67,7 @@ class Lockstep {
 
   Outcome compare(const Point& original, const Point& copy);
   Outcome compareRegisters(std::uint64_t address, bool garbage);
-  Outcome compareStack();
+  Outcome compareStack(bool fromOutside);
   Outcome heal(const Point& original, const Point& copy);
   bool healStack(std::uint64_t from, std::uint64_t to);
   Outcome compareFloating(bool garbage);
