@@ -68,11 +68,16 @@ void copyArguments(char** to, const char* first, va_list arguments) {
   copyArguments(array, first, rest)
 
 #define EXPORTED extern "C" [[gnu::visibility("default")]]
+// Reached from hooks.S, too.
+#define HIDDEN extern "C" [[gnu::visibility("hidden"), gnu::used]]
 
-EXPORTED int execve(const char* path, Strings arguments, Strings environment) noexcept {
+HIDDEN int traceback_execve(const char* path, Strings arguments, Strings environment) noexcept {
   const RecordingEnds ends;
   FOLLOW(path, environment);
   return libc.execve(path, arguments, passed);
+}
+EXPORTED int execve(const char* path, Strings arguments, Strings environment) noexcept {
+  return traceback_execve(path, arguments, environment);
 }
 EXPORTED int execv(const char* path, Strings arguments) noexcept {
   const RecordingEnds ends;
@@ -94,11 +99,15 @@ EXPORTED int fexecve(int descriptor, Strings arguments, Strings environment) noe
   FOLLOW(nullptr, environment);
   return libc.fexecve(descriptor, arguments, passed);
 }
-EXPORTED int execveat(int folder, const char* path, Strings arguments, Strings environment,
-                      int flags) noexcept {
+HIDDEN int traceback_execveat(int folder, const char* path, Strings arguments, Strings environment,
+                              int flags) noexcept {
   const RecordingEnds ends;
   FOLLOW(nullptr, environment);
   return libc.execveat(folder, path, arguments, passed, flags);
+}
+EXPORTED int execveat(int folder, const char* path, Strings arguments, Strings environment,
+                      int flags) noexcept {
+  return traceback_execveat(folder, path, arguments, environment, flags);
 }
 EXPORTED int execl(const char* path, const char* first, ...) noexcept {
   ARGUMENTS(arguments, first);

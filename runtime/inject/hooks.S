@@ -8,6 +8,12 @@
 \name:
   .cfi_startproc
   endbr64
+  .ifc \name,syscall // executing a program is the same by this way
+  cmpl $59, %edi // SYS_execve
+  je 2f
+  cmpl $322, %edi // SYS_execveat
+  je 3f
+  .endif
   .ifnc \value,none
   cmpl $\value, %edi
   je 1f
@@ -46,6 +52,20 @@
   popq %rdi
   .cfi_adjust_cfa_offset -8
   jmp *traceback_real_\name(%rip)
+  .ifc \name,syscall
+2:
+  movq %rsi, %rdi
+  movq %rdx, %rsi
+  movq %rcx, %rdx
+  jmp traceback_execve
+3:
+  movl %esi, %edi
+  movq %rdx, %rsi
+  movq %rcx, %rdx
+  movq %r8, %rcx
+  movl %r9d, %r8d
+  jmp traceback_execveat
+  .endif
   .cfi_endproc
   .size \name, . - \name
 

@@ -139,11 +139,11 @@ class OnDemandTest : public QObject {
   void childrenAreFollowed_data() {
     QTest::addColumn<QString>("how");
     QTest::addColumn<bool>("followed");
-    for (const char* how :
-         {"execve", "execvp", "execl", "empty", "system", "popen", "spawn", "spawnp", "vfork", "fork"})
+    for (const char* how : {"execve", "execvp", "execl", "empty", "system", "popen", "spawn", "spawnp",
+                            "vfork", "fork", "raw", "rawat"})
       QTest::newRow(how) << how << true;
     // A program that makes the system call itself says which environment is meant.
-    QTest::newRow("raw") << "raw" << false;
+    QTest::newRow("bare") << "bare" << false;
   }
   void childrenAreFollowed() {
     QFETCH(QString, how);

@@ -95,6 +95,15 @@ static int startChild(const char* how, char** words) {
   if (strcmp(how, "execvp") == 0) return execvp(words[0], words);
   if (strcmp(how, "execl") == 0) return execl(words[0], words[0], words[1], NULL);
   if (strcmp(how, "raw") == 0) return (int)syscall(SYS_execve, words[0], words, environ);
+  if (strcmp(how, "bare") == 0) {
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(SYS_execve), "D"(words[0]), "S"(words), "d"(environ)
+                     : "rcx", "r11", "memory");
+    return (int)result;
+  }
+  if (strcmp(how, "rawat") == 0) return (int)syscall(SYS_execveat, AT_FDCWD, words[0], words, environ, 0);
   if (strcmp(how, "empty") == 0) {
     char* none[] = {NULL};
     return execve(words[0], words, none);
