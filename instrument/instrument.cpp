@@ -28,10 +28,12 @@ Report reportOf(const Plan& plan, const NewSegment& segment) {
   for (const Function& f : plan.program.functions) {
     ++report.functions;
     report.textBytes += f.size;
-    if (f.skip == format::SkipReason::None)
-      ++report.instrumented;
-    else
+    if (f.skip != format::SkipReason::None) {
       ++report.skipped[skipReasonName(f.skip)];
+      continue;
+    }
+    ++report.instrumented;
+    if (f.entryLeft != format::SkipReason::None) ++report.entriesLeft[skipReasonName(f.entryLeft)];
   }
   report.newTextBytes = segment.copyEnd.value - segment.copyStart.value;
   return report;

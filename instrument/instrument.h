@@ -14,7 +14,9 @@
 #include <string_view>
 #include <vector>
 
+#include "loader/elf/elf_image.h"
 #include "model/error.h"
+#include "model/ids.h"
 #include "runtime/format/map.h"
 
 namespace traceback::instrument {
@@ -53,6 +55,9 @@ struct Report {
   std::uint64_t textBytes = 0;  // of the functions found
   std::uint64_t newTextBytes = 0;  // of their copies
   std::map<std::string, std::uint64_t> skipped;  // by reason, in words
+  // Of the instrumented ones: entered by direct calls alone, for that reason; through pointers and from other
+  // files they run untraced.
+  std::map<std::string, std::uint64_t> entriesLeft;
   bool startsAlone = false;  // finds the runtime by itself
   std::string whyNotAlone;  // if that was asked for
 };
@@ -72,5 +77,20 @@ model::Result<void> restoreFile(const std::filesystem::path& input, const std::f
 
 // Names of skip reasons as the report has them: "jump target in entry window".
 std::string skipReasonName(format::SkipReason reason);
+// The same for people who have not read this: one sentence, without a full stop.
+std::string skipReasonSentence(format::SkipReason reason);
+
+// What becomes of a function.
+struct FunctionFate {
+  model::VirtAddr start;  // link-time, of the original
+  std::uint64_t size = 0;
+  std::string name;  // as linked; may be empty
+  bool copied = false;
+  format::SkipReason reason = format::SkipReason::None;  // as FunctionEntry::skipReason has it
+};
+
+// What would become of the functions of a file, by rising address. Nothing is written. Fails with the reason
+// where the file as a whole is refused.
+model::Result<std::vector<FunctionFate>> functionFates(const loader::ElfImage& image, const Options& options);
 
 }  // namespace traceback::instrument

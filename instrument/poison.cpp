@@ -18,7 +18,8 @@ class Poisoner {
   std::vector<Patch> run() {
     for (std::size_t i = 0; i < m_kept.size(); ++i) {
       keepWhatIsRead(m_program.functions[i]);
-      if (m_program.functions[i].skip != SkipReason::None) keep(i);
+      const Function& f = m_program.functions[i];
+      if (f.skip != SkipReason::None || f.entryLeft != SkipReason::None || f.labelTaken) keep(i);
     }
     scanOutsideFunctions();
     while (!m_pending.empty()) {

@@ -1,4 +1,6 @@
+#include "instrument/analysis/eligibility.h"
 #include "instrument/instrument.h"
+#include "instrument/plan.h"
 
 namespace traceback::instrument {
 
@@ -53,6 +55,78 @@ std::string skipReasonName(format::SkipReason reason) {
       break;
   }
   return "unknown";
+}
+
+std::string skipReasonSentence(format::SkipReason reason) {
+  using enum format::SkipReason;
+  switch (reason) {
+    case None:
+      return "nothing speaks against it";
+    case BadDecode:
+      return "its bytes do not all decode as instructions, so it may hold data, or end elsewhere than its "
+             "unwind "
+             "table says";
+    case BranchIntoInstruction:
+      return "it jumps into the middle of one of its own instructions, so its bytes are read in two ways";
+    case NoRoomForJump:
+      return "it is shorter than the five bytes that the jump to its copy takes, and other code follows";
+    case JumpTargetInWindow:
+      return "something may jump to, or read, the first bytes behind its entry, which the jump to its copy "
+             "would "
+             "overwrite";
+    case InteriorAddressTaken:
+      return "the address of something within it is used in ways that cannot be followed";
+    case CallsItself:
+      return "a call leads into its middle, as in code that asks for its own address";
+    case SignalFrame:
+      return "it is where signal handlers return to: unwinders know it by its bytes";
+    case StartupCode:
+      return "it is start-up code or a linkage stub, which runs before anything could record it";
+    case Resolver:
+      return "it chooses an implementation while the program is being loaded (IFUNC), before anything may "
+             "record";
+    case BadUnwindInfo:
+      return "its unwind information cannot be carried over to a copy, so exceptions and backtraces would "
+             "break";
+    case BadExceptionTable:
+      return "its table of exception handlers cannot be carried over to a copy";
+    case OverlappingFunctions:
+      return "its bytes belong to another function too";
+    case UnsafeInstruction:
+      return "it has an instruction that does not work elsewhere, such as a transaction or a far jump";
+    case EntryFlagsLive:
+      return "it is jumped to with a value in the processor's flags, which a jump through a gate would lose";
+    case RestartableSequence:
+      return "it has a restartable sequence (rseq), which the kernel knows by its addresses";
+    case OutOfReach:
+      return "its copy would be too far from what it refers to";
+    case LinkedToSkipped:
+      return "it shares code with a function that is left alone";
+    case CodesExhausted:
+      return "the file has more paths than records can name, and those before it took them all";
+    case Excluded:
+      return "it was excluded when the file was instrumented";
+    case PatchedWhileRunning:
+      return "its code is made to be rewritten while it runs (patchable entry or XRay)";
+    case SplitStack:
+      return "it is compiled for split stacks, which calculate with return addresses";
+    case Count:
+      break;
+  }
+  return "there is a reason that this version does not know";
+}
+
+model::Result<std::vector<FunctionFate>> functionFates(const loader::ElfImage& image,
+                                                       const Options& options) {
+  if (auto eligible = checkFile(image); !eligible) return std::unexpected(eligible.error());
+  const auto plan = makePlan(image, options, {});
+  if (!plan) return std::unexpected(plan.error());
+  std::vector<FunctionFate> out;
+  for (const Function& f : plan->program.functions) {
+    const bool copied = f.skip == format::SkipReason::None;
+    out.push_back({f.start, f.size, f.name, copied, copied ? f.entryLeft : f.skip});
+  }
+  return out;
 }
 
 }  // namespace traceback::instrument

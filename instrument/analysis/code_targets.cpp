@@ -51,8 +51,11 @@ void CodeTargets::markAddressTaken(Program& program, VirtAddr address) {
   mark(m_entered, address);
   Function* f = program.functionAt(address);
   // A label of a function that jumps indirectly: a computed goto may lead there.
-  if (f != nullptr && f->start != address && f->hasIndirectJump && f->instructionAt(address) >= 0)
+  if (f == nullptr || f->start == address || f->instructionAt(address) < 0) return;
+  if (f->hasIndirectJump)
     f->indirectTargets.push_back(address);
+  else
+    f->labelTaken = true;
 }
 
 void CodeTargets::scanInstructions(Program& program) {
@@ -74,7 +77,9 @@ void CodeTargets::scanInstructions(Program& program) {
         mark(m_possible, insn.target);
         mark(m_entered, insn.target);
         Function* callee = program.functionAt(insn.target);
-        if (callee != nullptr && callee->start != insn.target && callee->skip == SkipReason::None)
+        if (callee != nullptr && callee->start == insn.target)
+          ++callee->directCalls;
+        else if (callee != nullptr && callee->skip == SkipReason::None)
           callee->skip = SkipReason::CallsItself;
       }
       if (absolute) {

@@ -57,8 +57,11 @@ std::optional<EntryWindow> chooseEntryWindow(const Program& program, const CodeT
                                              Function& f) {
   const auto window = windowOf(program, targets, f);
   if (window) return *window;
-  if (f.entered || (f.outsideJumps == 0 && window.error() != SkipReason::EntryFlagsLive))
+  const bool reached = f.directCalls != 0 || f.outsideJumps != 0;
+  if (!reached && (f.entered || window.error() != SkipReason::EntryFlagsLive))
     f.skip = window.error();
+  else if (f.entered)
+    f.entryLeft = window.error();
   return std::nullopt;
 }
 

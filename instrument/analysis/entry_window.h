@@ -6,9 +6,10 @@
 
 namespace traceback::instrument {
 
-// The window of a function's entry jump, or nothing if it has none or can have none. In the latter case the
-// function is marked to be skipped if it is entered from elsewhere than by jumps of other functions; a part
-// that the compiler moved away (f.cold) is copied all the same. Needs flow graph and liveness.
+// The window of a function's entry jump, or nothing if it can have none. Then the function is copied all the
+// same if direct calls or jumps of other functions lead to it (as to parts that the compiler moved away,
+// f.cold): from their copies they reach its copy. Whoever else enters it runs the original, untraced
+// (entryLeft). With no such callers it is marked to be skipped. Needs flow graph and liveness.
 std::optional<EntryWindow> chooseEntryWindow(const Program& program, const CodeTargets& targets,
                                              Function& function);
 

@@ -40,17 +40,22 @@ struct Function {
   std::uint64_t size = 0;
   std::string name;                 // as in the symbol table; empty if none
   format::SkipReason skip = format::SkipReason::None;
+  // Of a function that is copied: why nothing leads from its entry to the copy, though something may enter
+  // there. Direct calls and jumps of other copies reach it.
+  format::SkipReason entryLeft = format::SkipReason::None;
   bool hasIndirectJump = false;
-  bool decoded = false;             // all of it, into `instructions`
-  FlagSet entryFlags = 0;           // live at its entry
-  bool entered = false;             // called, or its address is somewhere: not only ever jumped to
-  std::uint32_t outsideJumps = 0;   // direct jumps of other functions to its start
+  bool labelTaken = false;  // has no indirect jump of its own, yet somebody has an address within it
+  bool decoded = false;  // all of it, into `instructions`
+  FlagSet entryFlags = 0;  // live at its entry
+  bool entered = false;  // called, or its address is somewhere: not only ever jumped to
+  std::uint32_t outsideJumps = 0;  // direct jumps of other functions to its start
+  std::uint32_t directCalls = 0;  // to its start
   std::vector<Instruction> instructions;
   std::vector<VirtAddr> landingPads;
-  std::vector<VirtAddr> outsideTargets;   // interior addresses that other code jumps to; sorted
+  std::vector<VirtAddr> outsideTargets;  // interior addresses that other code jumps to; sorted
   std::vector<VirtAddr> indirectTargets;  // that its indirect jumps may go to, as far as known; sorted
-  std::vector<Block> blocks;        // by address
-  std::vector<Dag> dags;            // by code
+  std::vector<Block> blocks;  // by address
+  std::vector<Dag> dags;  // by code
 
   VirtAddr end() const { return {start.value + size}; }
   bool contains(VirtAddr a) const { return a >= start && a < end(); }

@@ -76,7 +76,7 @@ FunctionEntry entryFor(Tables& out, const Function& f) {
   entry.original = f.start.value;
   entry.originalSize = std::uint32_t(f.size);
   entry.name = out.strings.add(f.name);
-  entry.skipReason = std::uint32_t(f.skip);
+  entry.skipReason = std::uint32_t(f.skip != SkipReason::None ? f.skip : f.entryLeft);
   entry.firstDag = std::uint32_t(out.dags.size());
   entry.firstBlock = std::uint32_t(out.blocks.size());
   entry.firstAddress = std::uint32_t(out.addresses.size());

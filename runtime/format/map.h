@@ -84,15 +84,16 @@ struct FunctionEntry {
   std::uint32_t originalSize;
   std::uint32_t copySize;
   std::uint32_t name;           // string, as in the symbol table (mangled); 0 if unknown
-  std::uint32_t skipReason;     // SkipReason; None if there is a copy
-  std::uint32_t firstDag, dagCount;          // sorted by code
-  std::uint32_t firstBlock, blockCount;      // DAG by DAG
+  std::uint32_t skipReason;  // SkipReason: why there is no copy; or, with one, why it is entered by direct
+                             // calls and jumps of other copies alone, if it is
+  std::uint32_t firstDag, dagCount;  // sorted by code
+  std::uint32_t firstBlock, blockCount;  // DAG by DAG
   std::uint32_t firstAddress, addressCount;  // sorted by copy address
 };
 static_assert(sizeof(FunctionEntry) == 56);
 
 struct DagEntry {
-  std::uint32_t code;        // from the module's code base; a multiple of 2^bits
+  std::uint32_t code;  // from the module's code base; a multiple of 2^bits
   std::uint32_t firstBlock;  // within the function's blocks
   std::uint16_t blockCount;
   std::uint8_t bits;
@@ -101,38 +102,38 @@ struct DagEntry {
 static_assert(sizeof(DagEntry) == 12);
 
 enum class BlockEnd : std::uint8_t {
-  FallThrough = 1,   // into successor 0
-  Jump = 2,          // to successor 0
-  Branch = 3,        // successor 0 is taken, successor 1 not taken
-  Multiway = 4,      // by a table; every target is a head
-  Call = 5,          // to `target`; successor 0 is where it returns, a head
+  FallThrough = 1,  // into successor 0
+  Jump = 2,  // to successor 0
+  Branch = 3,  // successor 0 is taken, successor 1 not taken
+  Multiway = 4,  // by a table; every target is a head
+  Call = 5,  // to `target`; successor 0 is where it returns, a head
   IndirectCall = 6,  // likewise, target unknown
-  TailJump = 7,      // to another function: `target`, 0 if unknown
-  UnknownJump = 8,   // leaves the copy; where to is not recorded
+  TailJump = 7,  // to another function: `target`, 0 if unknown
+  UnknownJump = 8,  // leaves the copy; where to is not recorded
   Return = 9,
-  Trap = 10,         // hlt, ud2, int3: does not go on
+  Trap = 10,  // hlt, ud2, int3: does not go on
 };
 
 enum BlockFlag : std::uint16_t {
-  kBlockEntry = 1,         // the function's entry
-  kBlockReturnPoint = 2,   // where a call returns
-  kBlockLandingPad = 4,    // an exception handler or cleanup
+  kBlockEntry = 1,  // the function's entry
+  kBlockReturnPoint = 2,  // where a call returns
+  kBlockLandingPad = 4,  // an exception handler or cleanup
   kBlockLoopHead = 8,
   kBlockTableTarget = 16,
-  kBlockTailBranch = 32,   // a conditional branch (end = Branch) whose taken side leaves the function
+  kBlockTailBranch = 32,  // a conditional branch (end = Branch) whose taken side leaves the function
 };
 
 inline constexpr std::uint8_t kNoBit = 0xFF;
 inline constexpr std::uint32_t kNoBlock = 0xFFFF'FFFF;
 
 struct BlockEntry {
-  std::uint32_t start;         // link-time address of its first original instruction
-  std::uint32_t size;          // original bytes
-  std::uint32_t target;        // link-time address of what it calls or tail-jumps to; 0 if unknown
+  std::uint32_t start;  // link-time address of its first original instruction
+  std::uint32_t size;  // original bytes
+  std::uint32_t target;  // link-time address of what it calls or tail-jumps to; 0 if unknown
   std::uint32_t successor[2];  // index within the function's blocks, or kNoBlock
-  std::uint8_t bit;            // of the path, or kNoBit
+  std::uint8_t bit;  // of the path, or kNoBit
   BlockEnd end;
-  std::uint16_t flags;         // BlockFlag
+  std::uint16_t flags;  // BlockFlag
 };
 static_assert(sizeof(BlockEntry) == 24);
 

@@ -163,6 +163,27 @@ class TestInstrument : public QObject {
     QVERIFY(report->instrumented * 100 > report->functions * 90);
   }
 
+  void fatesOfFunctionsAreWhatIsDoneWithThem() {
+    const auto report = instrumentFile("/usr/bin/perl", path("perl").toStdString(), {});
+    const auto file = loader::MappedFile::open("/usr/bin/perl");
+    QVERIFY(report && file);
+    const auto image = loader::ElfImage::parse(file->bytes(), "/usr/bin/perl");
+    const auto fates = instrument::functionFates(*image, {});
+    QVERIFY(fates.has_value());
+    QCOMPARE(fates->size(), report->functions);
+    std::map<std::string, std::uint64_t> skipped, entriesLeft;
+    for (const auto& fate : *fates) {
+      if (fate.reason == format::SkipReason::None) {
+        QVERIFY(fate.copied);
+        continue;
+      }
+      ++(fate.copied ? entriesLeft : skipped)[instrument::skipReasonName(fate.reason)];
+      QVERIFY(instrument::skipReasonSentence(fate.reason).size() > 20);
+    }
+    QVERIFY(skipped == report->skipped);
+    QVERIFY(entriesLeft == report->entriesLeft);
+  }
+
   void patternsChooseFunctions() {
     instrument::Options options;
     options.exclude = {"*"};

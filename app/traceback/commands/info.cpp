@@ -7,6 +7,7 @@
 #include <print>
 
 #include "app/traceback/command.h"
+#include "app/traceback/function_fate.h"
 #include "app/traceback/output.h"
 #include "app/traceback/trace_file.h"
 #include "instrument/instrument.h"
@@ -136,21 +137,64 @@ int infoOnSnap(const std::string& path) {
   return kDone;
 }
 
-int runInfo(const std::string& path) {
+struct InfoCall {
+  std::string path;
+  std::string why;
+  bool functions = false;
+  bool json = false;
+};
+
+int infoOnFunctions(loader::Bytes bytes, const InfoCall& call) {
+  const auto image = loader::ElfImage::parse(bytes, call.path);
+  if (!image) return complain(image.error());
+  const auto fates = fatesIn(*image);
+  if (!fates) return complain(fates.error());
+  if (call.why.empty()) {
+    for (const auto& fate : *fates) printFate(fate, call.json);
+    return kDone;
+  }
+  const auto chosen = fatesOf(*fates, call.why);
+  for (const auto* fate : chosen) printFate(*fate, call.json);
+  if (!chosen.empty()) return kDone;
+  return complain({.message = whyNoFunction(*image, call.why), .file = call.path, .offset = {}});
+}
+
+int runInfo(const InfoCall& call) {
+  const std::string& path = call.path;
   const auto file = loader::MappedFile::open(path);
   if (!file) return complain(file.error());
+  if (call.functions || !call.why.empty()) {
+    if (isSnap(file->bytes()))
+      return complainAboutCall("info: --why and --functions take a program or library");
+    return infoOnFunctions(file->bytes(), call);
+  }
+  if (call.json) return complainAboutCall("info: --format json goes with --functions or --why");
   return isSnap(file->bytes()) ? infoOnSnap(path) : infoOnElf(file->bytes(), path);
 }
 
 }  // namespace
 
 void addInfo(CLI::App& app, Action& chosen) {
-  auto path = std::make_shared<std::string>();
+  auto call = std::make_shared<InfoCall>();
   auto* command = app.add_subcommand("info", "Says what a snap, a program or a shared library holds");
-  command->add_option("FILE", *path, "A snap, or an ELF file, instrumented or not")
+  command->add_option("FILE", call->path, "A snap, or an ELF file, instrumented or not")
       ->required()
       ->type_name("");
-  command->callback([path, &chosen] { chosen = [path] { return runInfo(*path); }; });
+  command
+      ->add_option("--why", call->why,
+                   "Say of this function whether it is traced, and if not why: by name or 0xADDRESS")
+      ->type_name("FUNCTION");
+  command->add_flag("--functions", call->functions, "List all functions, and what becomes of each");
+  command
+      ->add_option_function<std::string>(
+          "--format", [call](const std::string& format) { call->json = format == "json"; },
+          "json: one object a function")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT");
+  command->footer(
+      "--why and --functions tell of a file that is not instrumented what would be done with it; nothing is\n"
+      "written.");
+  command->callback([call, &chosen] { chosen = [call] { return runInfo(*call); }; });
 }
 
 }  // namespace traceback::app

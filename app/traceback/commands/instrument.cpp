@@ -2,6 +2,7 @@
 #include "instrument/instrument.h"
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <print>
 #include <set>
 
@@ -32,16 +33,19 @@ struct InstrumentCall {
   bool json() const { return report == "json"; }
 };
 
+std::string countsAsJson(const std::map<std::string, std::uint64_t>& counts) {
+  std::string out;
+  for (const auto& [reason, count] : counts)
+    out += std::format("{}{}:{}", out.empty() ? "" : ",", model::jsonString(reason), count);
+  return "{" + out + "}";
+}
+
 std::string reportAsJson(const instrument::Report& report, const std::string& runtime) {
-  std::string skipped;
-  for (const auto& [reason, count] : report.skipped) {
-    skipped += std::format("{}{}:{}", skipped.empty() ? "" : ",", model::jsonString(reason), count);
-  }
   return std::format(
-      R"({{"file":{},"output":{},"functions":{},"instrumented":{},"text_bytes":{},"new_text_bytes":{},"runtime":{},"skipped":{{{}}}}})",
+      R"({{"file":{},"output":{},"functions":{},"instrumented":{},"text_bytes":{},"new_text_bytes":{},"runtime":{},"skipped":{},"entered_directly_only":{}}})",
       model::jsonString(report.file), model::jsonString(report.output), report.functions, report.instrumented,
       report.textBytes, report.newTextBytes, report.startsAlone ? model::jsonString(runtime) : "null",
-      skipped);
+      countsAsJson(report.skipped), countsAsJson(report.entriesLeft));
 }
 
 void printReport(const instrument::Report& report, const InstrumentCall& call) {
@@ -49,6 +53,8 @@ void printReport(const instrument::Report& report, const InstrumentCall& call) {
                model::printable(report.file), report.instrumented, report.functions,
                model::printable(report.output), humanSize(report.textBytes), humanSize(report.newTextBytes));
   for (const auto& [reason, count] : report.skipped) std::println("  left alone: {:6}  {}", count, reason);
+  for (const auto& [reason, count] : report.entriesLeft)
+    std::println("  entered by direct calls only: {:6}  {}", count, reason);
   const std::string why = call.options.runtime.empty() && call.runtime != kNoRuntime
                               ? "libtraceback.so is not beside this program"
                               : report.whyNotAlone;

@@ -1,0 +1,153 @@
+// Programs of every kind that compilers and languages make: each does the same instrumented, poisoned (so
+// that it cannot have fallen back on its original code unseen) and as it was.
+#include <QDir>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "instrument/instrument.h"
+#include "tests/instrument/compiled.h"
+
+using namespace traceback;
+using instrument::instrumentFile;
+
+namespace {
+
+struct Ended {
+  QProcess::ExitStatus status = QProcess::CrashExit;
+  int code = -1;
+  QByteArray out, err;
+  bool operator==(const Ended&) const = default;
+};
+
+}  // namespace
+
+class TestKindsOfCode : public QObject {
+  Q_OBJECT
+
+  QTemporaryDir m_folder;
+  QString path(const QString& name) const { return m_folder.filePath(name); }
+
+  Ended run(const QString& program, bool traced) const {
+    QProcess process;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert("LD_LIBRARY_PATH", m_folder.path());
+    environment.insert("XDG_RUNTIME_DIR", path("run"));
+    if (traced) environment.insert("LD_PRELOAD", RUNTIME);
+    process.setProcessEnvironment(environment);
+    process.start(program, QStringList());
+    if (!process.waitForFinished(60'000)) return {};
+    return {process.exitStatus(), process.exitCode(), process.readAllStandardOutput(),
+            process.readAllStandardError()};
+  }
+
+  void sameAsBefore(const QString& program) const {
+    const Ended plain = run(program, false);
+    QCOMPARE(plain.status, QProcess::NormalExit);
+    QVERIFY(plain.out.size() > 100);
+    QCOMPARE(run(program, true), plain);  // the runtime alone
+    for (const bool poison : {false, true}) {
+      instrument::Options options;
+      options.poison = poison;
+      const auto report = instrumentFile(program.toStdString(), path("ours").toStdString(), options);
+      QVERIFY2(report, report ? "" : report.error().text().c_str());
+      // What is left alone is left for reasons that this code gives.
+      std::uint64_t left = report->functions - report->instrumented;
+      for (const auto& [reason, count] : report->skipped)
+        if (reason == "startup code" || reason == "symbol resolver" || reason == "split stack" ||
+            reason == "made to be patched while running")
+          left -= count;
+      QVERIFY2(left <= 4, qPrintable(QString::number(left)));
+      const Ended ours = run(path("ours"), true);
+      QCOMPARE(ours.out, plain.out);
+      QCOMPARE(ours.err, plain.err);
+      QCOMPARE(ours.status, plain.status);
+      QCOMPARE(ours.code, plain.code);
+    }
+  }
+
+ private slots:
+  void initTestCase() { QVERIFY(QDir(m_folder.path()).mkpath("run")); }
+
+  void compiledProgramDoesTheSame_data() {
+    QTest::addColumn<QString>("compiler");
+    QTest::addColumn<QString>("source");
+    QTest::addColumn<QString>("flags");
+    const auto row = [](const char* compiler, const char* source, const char* flags) {
+      QTest::addRow("%s %s %s", compiler, source, flags) << compiler << source << flags;
+    };
+    for (const char* flags :
+         {"-O0", "-O1 -fno-pie -no-pie", "-O2", "-O3 -march=x86-64-v3", "-Os -fno-pie -no-pie",
+          "-O2 -fcf-protection=full", "-O2 -mno-red-zone -fstack-clash-protection",
+          "-O2 -mindirect-branch=thunk -mfunction-return=thunk", "-O2 -fno-plt -fno-jump-tables",
+          "-O3 -flto -fno-semantic-interposition", "-O2 -fipa-ra -freorder-blocks-and-partition",
+          "-O2 -fpatchable-function-entry=3", "-O2 -Wl,-z,pack-relative-relocs", "-O2 -mcmodel=medium",
+          "-O2 -fsplit-stack", "-O2 -Wl,-z,separate-code -s"})
+      row("gcc", "mixed.c", flags);
+    for (const char* flags : {"-O0", "-O2", "-O3 -march=x86-64-v3", "-Os -fno-pie -no-pie",
+                              "-O2 -fcf-protection=full", "-O2 -mretpoline", "-O2 -fno-plt"})
+      row("clang", "mixed.c", flags);
+    for (const char* flags : {"-O0", "-O2", "-O3 -fno-pie -no-pie", "-Os -s"})
+      row("g++", "throwing.cpp", flags);
+    for (const char* flags : {"-O0 -fno-pie -no-pie", "-O2"}) row("clang++", "throwing.cpp", flags);
+    for (const char* flags : {"-O0", "-O3"}) row("gfortran", "numbers.f90", flags);
+    for (const char* flags : {"-C opt-level=0", "-C opt-level=3"}) row("rustc", "shapes.rs", flags);
+  }
+  void compiledProgramDoesTheSame() {
+    QFETCH(QString, compiler);
+    QFETCH(QString, source);
+    QFETCH(QString, flags);
+    const QString said = tests::build(compiler, {QString(KINDS) + source}, path("plain"), flags.split(' '));
+    QCOMPARE(said, QString());
+    sameAsBefore(path("plain"));
+  }
+
+  void rareInstructionsDoTheSame_data() {
+    QTest::addColumn<QString>("flags");
+    QTest::newRow("position independent") << "-O1";
+    QTest::newRow("linked to its place") << "-O1 -fno-pie -no-pie";
+  }
+  void rareInstructionsDoTheSame() {
+    QFETCH(QString, flags);
+    const QString said = tests::build("gcc", {QString(KINDS) + "rare_main.c", QString(KINDS) + "rare.S"},
+                                      path("plain"), flags.split(' '));
+    QCOMPARE(said, QString());
+    sameAsBefore(path("plain"));
+  }
+
+  // The same code as a library, with the ways to thread-local storage that only libraries have.
+  void libraryDoesTheSame_data() {
+    QTest::addColumn<QString>("flags");
+    for (const char* flags : {"-ftls-model=global-dynamic", "-ftls-model=local-dynamic",
+                              "-ftls-model=initial-exec", "-mtls-dialect=gnu2", "-fno-plt -Wl,-z,now"})
+      QTest::newRow(flags) << flags;
+  }
+  void libraryDoesTheSame() {
+    QFETCH(QString, flags);
+    QCOMPARE(tests::build("gcc", {QString(KINDS) + "mixed.c"}, path("libmixed.so"),
+                          QStringList{"-O2", "-fPIC", "-shared", "-Dmain=run"} + flags.split(' ')),
+             QString());
+    QCOMPARE(tests::compile("gcc", "int run(void); int main(void) { return run(); }", path("main.c"),
+                            path("main"), {"-L" + m_folder.path(), "-lmixed"}),
+             QString());
+    const Ended plain = run(path("main"), false);
+    QCOMPARE(plain.status, QProcess::NormalExit);
+    QVERIFY(plain.out.contains("late"));
+    QVERIFY(QFile::rename(path("libmixed.so"), path("plain.so")));
+    for (const bool poison : {false, true}) {
+      instrument::Options options;
+      options.poison = poison;
+      const auto report =
+          instrumentFile(path("plain.so").toStdString(), path("libmixed.so").toStdString(), options);
+      QVERIFY2(report, report ? "" : report.error().text().c_str());
+      const Ended ours = run(path("main"), true);
+      QCOMPARE(ours.out, plain.out);
+      QCOMPARE(ours.code, plain.code);
+    }
+    QFile::remove(path("libmixed.so"));
+    QFile::remove(path("plain.so"));
+  }
+};
+
+QTEST_GUILESS_MAIN(TestKindsOfCode)
+#include "tst_kinds_of_code.moc"
