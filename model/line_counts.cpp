@@ -1,5 +1,6 @@
 #include "model/line_counts.h"
 
+#include "model/queries.h"
 #include "model/trace.h"
 
 namespace traceback::model {
@@ -14,8 +15,7 @@ std::uint64_t key(FileId file, std::uint32_t line) {
 
 // The line that ran last in a call that is going on.
 struct Last {
-  std::uint64_t key = 0;
-  VirtAddr last;
+  Entry entry;
   EntryIndex at = 0;
 };
 
@@ -43,10 +43,8 @@ LineCounts countLines(const Trace& trace, std::stop_token stop) {
           before = {};
           continue;
         }
-        const std::uint64_t line = key(entry.file, entry.line);
-        const bool goesOn = before.key == line && here > before.at + 1 && entry.address > before.last;
-        if (!goesOn) ++counts.m_counts[line];
-        before = {line, entry.last, here};
+        if (!goesOn(before.entry, before.at, entry, here)) ++counts.m_counts[key(entry.file, entry.line)];
+        before = {entry, here};
       }
     }
   }

@@ -62,13 +62,16 @@ class Matcher {
 
 }  // namespace
 
+bool goesOn(const Entry& before, EntryIndex beforeAt, const Entry& entry, EntryIndex at) {
+  return before.kind == EntryKind::Line && entry.kind == EntryKind::Line && entry.line != 0 &&
+         before.line == entry.line && before.file == entry.file && before.depth == entry.depth &&
+         entry.address > before.last && (at > beforeAt + 1 || (before.flags & kEntryUntracedCall) != 0);
+}
+
 bool continuesLine(const ThreadTrace& thread, EntryIndex at, const Entry& entry) {
   if (entry.kind != EntryKind::Line || entry.line == 0) return false;
   const auto before = thread.previousAtMost(at, entry.depth);
-  if (!before || *before + 1 == at) return false;
-  const Entry earlier = thread.entry(*before);
-  return earlier.kind == EntryKind::Line && earlier.depth == entry.depth && earlier.file == entry.file &&
-         earlier.line == entry.line && entry.address > earlier.last;
+  return before && goesOn(thread.entry(*before), *before, entry, at);
 }
 
 EntryIndex executionStart(const ThreadTrace& thread, EntryIndex at) {
@@ -147,11 +150,9 @@ CallLines linesOfCall(const ThreadTrace& thread, const CallSpan& call, EntryInde
       if (entry.depth != call.depth || !isSteppable(entry.kind)) continue;
       anyHere = true;
       if (entry.kind != EntryKind::Line || entry.line == 0 || !entry.file.valid()) continue;
-      const bool sameLine = anyLast && last.file == entry.file && last.line == entry.line;
-      const bool goesOn = sameLine && here > lastIndex + 1 && entry.address > last.last;
       LineHits& hits = lines[{entry.file, entry.line}];
       if (hits.count == 0 || distance(here) < distance(hits.nearest)) hits.nearest = here;
-      if (!goesOn) ++hits.count;
+      if (!anyLast || !goesOn(last, lastIndex, entry, here)) ++hits.count;
       hits.file = entry.file;
       hits.line = entry.line;
       last = entry;

@@ -36,6 +36,10 @@ struct AddressQuery {      // Line entries that an instruction is of
 using Query = std::variant<LineQuery, FunctionQuery, ExceptionQuery, SignalQuery, GapQuery, AnyEventQuery,
                            AddressQuery>;
 
+// True if an entry goes on with the line of the one that ran before it in the same call, after a call that
+// the line made: it is of the same line, further on, and something lies between, if only a call without
+// records.
+bool goesOn(const Entry& before, EntryIndex beforeAt, const Entry& entry, EntryIndex at);
 // True if `entry`, which is the one at `at`, is no execution of its line of its own: the line goes on in it
 // after a call that it made.
 bool continuesLine(const ThreadTrace& thread, EntryIndex at, const Entry& entry);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/queries.h"
 #include "model/stepping.h"
 
 namespace traceback::views {
@@ -76,9 +77,7 @@ void ExecutedLines::add(const model::Entry& entry, model::EntryIndex index) {
     m_direct.push_back({index, entry.address, entry.last});
   }
   if (entry.kind != model::EntryKind::Line || !entry.file.valid() || entry.line == 0) return;
-  const bool sameLine = m_last.file == entry.file && m_last.line == entry.line;
-  const bool goesOn = sameLine && index > m_lastIndex + 1 && entry.address > m_last.last;
-  if (!goesOn) m_lines[entry.file][entry.line].push_back(index);
+  if (!model::goesOn(m_last, m_lastIndex, entry, index)) m_lines[entry.file][entry.line].push_back(index);
   m_last = entry;
   m_lastIndex = index;
 }

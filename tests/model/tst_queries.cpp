@@ -1,5 +1,6 @@
 #include <QTest>
 
+#include "model/line_counts.h"
 #include "model/queries.h"
 #include "tests/builders/trace_text.h"
 
@@ -71,6 +72,22 @@ class QueryTest : public QObject {
     QCOMPARE(executionStart(*thread, 2), EntryIndex(2));
     QCOMPARE(matches(findAll(*thread, AddressQuery{ModuleId{0}, VirtAddr{0x104}}, 100)),
              (QList<EntryIndex>{4, 9}));
+  }
+  void aLineThatGoesOnAfterAnUntracedCallIsOneExecution() {
+    std::vector<Entry> entries(5);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      entries[i].module = {0};
+      entries[i].file = {0};
+      entries[i].line = 7;
+      entries[i].address = entries[i].last = {0x100 + 4 * (i % 2)};
+      entries[i].flags = i % 2 == 0 ? kEntryUntracedCall : 0;
+    }
+    Trace trace;
+    trace.threads.push_back(threadOf(entries, 2));
+    const ThreadTrace& thread = *trace.threads[0];
+    QCOMPARE(matches(findAll(thread, LineQuery{FileId{0}, 7, true}, 100)), (QList<EntryIndex>{0, 2, 4}));
+    QCOMPARE(countLines(trace).of(FileId{0}, 7), 3U);
+    QCOMPARE(linesOfCall(thread, activeCalls(thread, 0).front(), 0).lines.front().count, 3U);
   }
   void eventsAreFoundByKindAndAllOfThem() {
     const auto trace =
