@@ -3,6 +3,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 
 #include "instrument/analysis/code_rules.h"
 #include "instrument/analysis/code_targets.h"
@@ -13,6 +14,7 @@
 #include "instrument/flow/tiling.h"
 #include "instrument/parallel.h"
 #include "instrument/selection.h"
+#include "instrument/unwind/cfa_rows.h"
 #include "instrument/unwind/unwind_builder.h"
 #include "runtime/format/record.h"
 
@@ -29,13 +31,27 @@ struct Wanted {
   }
 };
 
+// Hand-written code may keep its frame by a register that nothing else needs: whoever unwinds needs it.
+void keepFrameRegisters(const Program& program, Function& f) {
+  const Fde& fde = program.ehFrame.fdes[f.fde];
+  const auto rows = unwindRows(program.ehFrame.cies[fde.cie], fde);
+  if (!rows) return;
+  // As DWARF numbers them, in x86 numbers (psABI, figure 3.36).
+  constexpr std::array<std::uint8_t, 16> kNumbers = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
+  for (Block& block : f.blocks) {
+    const CfaRule& cfa = rows->at(f.instructions[block.first].address.value - fde.start.value).cfa;
+    if (cfa.defined && !cfa.isExpression && cfa.baseRegister < kNumbers.size())
+      block.live |= registerBit(kNumbers[cfa.baseRegister]);
+  }
+}
+
 void checkUnwinding(const Program& program, Function& f) {
   if (f.skip != SkipReason::None) return;
   std::vector<VirtAddr> starts;
   starts.reserve(f.instructions.size());
   for (const Instruction& insn : f.instructions) starts.push_back(insn.address);
   const auto carried = canCarry(*program.image, program.ehFrame, std::uint32_t(f.fde), starts);
-  if (carried) return;
+  if (carried) return keepFrameRegisters(program, f);
   f.skip = carried.error().kind == UnwindRefusal::BadUnwindInfo ? SkipReason::BadUnwindInfo
                                                                 : SkipReason::BadExceptionTable;
 }

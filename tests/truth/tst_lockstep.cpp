@@ -47,6 +47,7 @@ void TestLockstep::theSameStateAndFrames_data() {
                        "exceptions-O2",
                        "exceptions_construction-O0",
                        "frames-package",
+                       "kept_frame-O2",
                        "lifetimes-O0",
                        "setjmp_loop-package",
                        "switches-package",

@@ -236,8 +236,8 @@ bool CopyChecker::checkProbe(Line& line, std::uint64_t original, bool& found) {
     if (part.effects.writes.flags != 0) flags = true;
     at += part.size;
   }
-  line.scratch = written;
   for (const auto& [kept, slot] : spilled) written = std::uint16_t(written & ~(1U << registerNumber(kept)));
+  line.scratch = written;
   if (!checkScratch(line, start, written, flags)) return false;
   while (!spilled.empty()) {
     if (!take(line, c)) return false;

@@ -30,7 +30,7 @@ struct Findings {
 struct CopiedPlace {
   std::uint64_t start, at, end, original;
   unsigned size;  // of the original instruction
-  std::uint16_t scratch = 0;  // registers that the probe in front uses, whether it restores them or not
+  std::uint16_t scratch = 0;  // registers that the probe in front leaves changed
 };
 
 // A jump or call that must lead to the copy of `original`, or, if `mayStay`, to the original.

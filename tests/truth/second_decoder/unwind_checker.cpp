@@ -133,7 +133,7 @@ void UnwindChecker::check(const InstrumentedFunction& function, const std::vecto
       at = next == newRows.end() ? place.end : next->from;
     }
     if (const int frame = frameRegister(due); frame >= 0 && ((place.scratch >> frame) & 1) != 0)
-      wrong(place.start, "the probe uses the register by which the frame is found");
+      wrong(place.start, "the probe changes the register by which the frame is found");
     if (before->lsda == 0) continue;
     const CallSite* oldSite = siteAt(oldSites, place.original);
     for (std::uint64_t at = place.start; at < place.end;) {
