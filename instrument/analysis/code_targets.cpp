@@ -61,6 +61,7 @@ void CodeTargets::markAddressTaken(Program& program, VirtAddr address) {
 void CodeTargets::scanInstructions(Program& program) {
   const bool absolute = program.image->type() == ET_EXEC;
   for (Function& f : program.functions) {
+    bool behindCall = false;
     for (const Instruction& insn : f.instructions) {
       if (isDirectJump(insn)) {
         mark(m_possible, insn.target);
@@ -82,6 +83,14 @@ void CodeTargets::scanInstructions(Program& program) {
         else if (callee != nullptr && callee->skip == SkipReason::None)
           callee->skip = SkipReason::CallsItself;
       }
+      // Whatever computes the address, only what begins so may be jumped to where branches are tracked.
+      // Landing pads and where setjmp returns to begin so as well, and are not for jumps.
+      if (insn.isEndbr64 && f.hasIndirectJump && insn.address != f.start && !behindCall &&
+          std::ranges::find(f.landingPads, insn.address) == f.landingPads.end()) {
+        mark(m_possible, insn.address);
+        f.indirectTargets.push_back(insn.address);
+      }
+      behindCall = insn.flow == Flow::Call || insn.flow == Flow::IndirectCall;
       if (absolute) {
         markAddressTaken(program, {insn.displacement});
         markAddressTaken(program, {insn.immediate});

@@ -292,6 +292,22 @@ class TestInstrument : public QObject {
     QCOMPARE(ours.readAllStandardOutput(), plain.readAllStandardOutput());
   }
 
+  void computedPlacesAreKnownByTheirMarks() {
+    instrument::Options options;
+    options.poison = true;
+    const auto report = instrumentFile(PLACES, path("places").toStdString(), options);
+    QVERIFY(report.has_value());
+    QProcess ours;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert("LD_PRELOAD", RUNTIME);
+    environment.insert("TRACEBACK", "off");
+    ours.setProcessEnvironment(environment);
+    ours.start(path("places"), {});
+    QVERIFY(ours.waitForFinished());
+    QCOMPARE(ours.exitStatus(), QProcess::NormalExit);
+    QCOMPARE(ours.readAllStandardOutput(), "7\n11\n13\n");
+  }
+
   void withoutTheRuntimeItRunsAsBefore_data() {
     QTest::addColumn<bool>("nullMode");
     QTest::newRow("null mode") << true;
