@@ -14,11 +14,11 @@ static int big_switch(unsigned n) {
 #define CASE(i) \
   case i:       \
     return i * 7 + 1;
-#define TEN(i)                                                                                        \
-  CASE(i)                                                                                             \
-  CASE(i + 1)                                                                                         \
-      CASE(i + 2) CASE(i + 3) CASE(i + 4) CASE(i + 5) CASE(i + 6) CASE(i + 7) CASE(i + 8) case i + 9: \
-  counter += i;                                                                                       \
+#define TEN(i)                                                                                    \
+  CASE(i)                                                                                         \
+  CASE(i + 1)                                                                                     \
+  CASE(i + 2) CASE(i + 3) CASE(i + 4) CASE(i + 5) CASE(i + 6) CASE(i + 7) CASE(i + 8) case i + 9: \
+  counter += i;                                                                                   \
   return counter % 97;
 #define HUNDRED(i) \
   TEN(i)           \
