@@ -51,6 +51,15 @@ class TestInstrument : public QObject {
     return QString::fromStdString(report.error().text());
   }
 
+  std::uint64_t instrumentedWith(const std::vector<std::string>& only,
+                                 const std::vector<std::string>& exclude) {
+    instrument::Options options;
+    options.only = only;
+    options.exclude = exclude;
+    const auto report = instrumentFile(kProgram, path("selected").toStdString(), options);
+    return report ? report->instrumented : 0;
+  }
+
  private slots:
   void whatIsNotAProgramIsRefused_data() {
     QTest::addColumn<QByteArray>("bytes");
@@ -190,15 +199,6 @@ class TestInstrument : public QObject {
     const auto none = instrumentFile(kProgram, path("none").toStdString(), options);
     QVERIFY(!none);
     QVERIFY(none.error().text().contains("none of its functions"));
-  }
-
-  std::uint64_t instrumentedWith(const std::vector<std::string>& only,
-                                 const std::vector<std::string>& exclude) {
-    instrument::Options options;
-    options.only = only;
-    options.exclude = exclude;
-    const auto report = instrumentFile(kProgram, path("selected").toStdString(), options);
-    return report ? report->instrumented : 0;
   }
 
   void functionsAreChosenByNumberAndAddress() {
@@ -362,7 +362,8 @@ class TestInstrument : public QObject {
     for (int round = 0; round < 100; ++round) {
       QByteArray damaged = program;
       for (int i = 0; i < 3; ++i)
-        damaged[qsizetype(section->sh_offset + random() % section->sh_size)] = char(random());
+        damaged[static_cast<qsizetype>(section->sh_offset) + qsizetype(random() % section->sh_size)] =
+            char(random());
       const QString error = errorOf(damaged);
       QVERIFY2(!error.startsWith("left"), qPrintable(error));
     }

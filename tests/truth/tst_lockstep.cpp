@@ -37,7 +37,7 @@ class TestLockstep : public QObject {
   static QString program(const char* name) { return QString(TRUTH_PROGRAM_DIR "/") + name; }
 };
 
-#define VERIFY_OUTCOME(outcome) QVERIFY2(outcome, outcome ? "" : qPrintable(outcome.error()))
+#define VERIFY_OUTCOME(outcome) QVERIFY2((outcome), (outcome) ? "" : qPrintable((outcome).error()))
 
 void TestLockstep::theSameStateAndFrames_data() {
   QTest::addColumn<QString>("file");
