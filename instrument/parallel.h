@@ -39,8 +39,7 @@ void forEachIndex(std::size_t count, unsigned threads, const Work& work,
         while (takeChunk()) {
         }
       });
-  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): no more threads; those that there are
-                                        // do it
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): fewer threads, then
   }
   double shown = 0;
   while (takeChunk()) {

@@ -27,15 +27,15 @@ Word* writeRecord(Word* at, format::RecordType type, std::uint16_t detail, const
   return at;
 }
 
-// The three steps of ring.h, and a timestamp at the front.
+// The three steps of ring.h, and a timestamp at the front. The cursor comes to stand behind all of it at once: a
+// process that is killed here leaves no record cut in two.
 void enterSubBuffer(SegmentHeader& segment, std::uint64_t ordinal) {
   Word* front = baseOf(segment) + (ordinal % segment.subBufferCount) * segment.subBufferWords;
   memset(front, 0, (segment.subBufferWords - 1) * sizeof(Word));
   front[segment.subBufferWords - 1] = format::kSentinelWord;
+  const std::uint64_t time = timeStamp();
   compilerBarrier();
   __atomic_store_n(&segment.ordinal, ordinal, __ATOMIC_RELEASE);
-  putCursor(segment, front);
-  const std::uint64_t time = timeStamp();
   putCursor(segment, writeRecord(front, format::RecordType::Timestamp, 0, &time, 1));
 }
 
