@@ -43,6 +43,14 @@ std::vector<Word> subBuffer(Bytes words, std::uint64_t index, std::uint32_t size
   return result;
 }
 
+// Of the sub-buffer in use the last record may have been in the writing when the process died: no damage.
+void dropUnfinished(std::vector<Word>& words) {
+  std::size_t payload = words.size();
+  while (payload > 0 && format::isPayload(words[payload - 1])) --payload;
+  if (payload == 0 || !format::isHeader(words[payload - 1])) return;
+  if (words.size() - payload < format::payloadWordsOf(words[payload - 1])) words.resize(payload - 1);
+}
+
 }  // namespace
 
 std::optional<std::string> RingView::readSegment(Bytes bytes, const format::SegmentHeader& header,
@@ -62,6 +70,7 @@ std::optional<std::string> RingView::readSegment(Bytes bytes, const format::Segm
   out.m_wrapped = oldest > 0;
   for (std::uint64_t ordinal = oldest; ordinal <= newest; ++ordinal) {
     auto part = subBuffer(*words, ordinal % count, header.subBufferWords);
+    if (ordinal == newest) dropUnfinished(part);
     std::uint64_t position = ordinal * size;
     if (ordinal == oldest && oldest != newest && out.m_wrapped) {
       // It may be just being zeroed for reuse: only what reaches its end without a hole precedes the next.

@@ -10,13 +10,14 @@
 //
 //   1. zeroes the sub-buffer after it (the oldest) but for the sentinel,
 //   2. stores its ordinal in `ordinal` (a release store),
-//   3. puts the cursor on its first word.
+//   3. puts the cursor on its first word, or behind a record that it writes there first.
 //
-// So whatever the moment at which the process dies, the sub-buffer `ordinal % subBufferCount` holds its
-// records from the front up to the first zero word, and the ones before it (as many as were ever begun,
-// at most subBufferCount - 1) are full up to their sentinel, or up to a zero word where the runtime ended
-// one early. The cursor points at the word last claimed: it is zero if the process died between the
-// claim and the write.
+// The words of a record of more than one word are written in order, so the last of the sub-buffer in use may
+// lack some of its payload when the process dies. So whatever the moment at which the process dies, the
+// sub-buffer `ordinal % subBufferCount` holds its records from the front up to the first zero word, and the
+// ones before it (as many as were ever begun, at most subBufferCount - 1) are full up to their sentinel, or
+// up to a zero word where the runtime ended one early. The cursor points at the word last claimed: it is zero
+// if the process died between the claim and the write.
 //
 // A position names a word for ever: ordinal * subBufferWords + index within the sub-buffer. It grows with
 // time within a segment.

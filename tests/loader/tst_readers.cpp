@@ -316,6 +316,20 @@ class ReadersTest : public QObject {
     QCOMPARE(view.segments()[0].positionOf(0), std::uint64_t{2 * 8 + 3});
   }
 
+  void aRecordThatWasInTheWritingWhenTheProcessDiedIsNoDamage() {
+    const MapText map(kMap);
+    auto bytes = RingText("f.a\nf.a\n", map).bytes();
+    const auto whole = loader::RingView::parse(bytes, "ring").value().segments()[0].size();
+    const std::size_t next = format::kRingHeaderSize + whole * 4;
+    put(bytes, next, format::header(format::RecordType::Timestamp, 3, 0));
+    for (unsigned written = 0; written < 3; ++written) {
+      const auto view = loader::RingView::parse(bytes, "ring").value();
+      QCOMPARE(view.segments()[0].size(), whole);
+      put(bytes, next + 4 * (1 + written), format::payload(7, written));
+    }
+    QCOMPARE(loader::RingView::parse(bytes, "ring").value().segments()[0].size(), whole + 4);
+  }
+
   void hostileSegmentsAreLeftOut_data() {
     QTest::addColumn<unsigned>("offset");
     QTest::addColumn<quint64>("value");
