@@ -46,12 +46,12 @@ inline constexpr unsigned kSpillSlots = 4;
 inline constexpr std::uint32_t kThreadBlockSize = 4096;
 
 struct SegmentHeader {
-  std::uint64_t cursor;          // address, in the process, of the word last claimed
-  std::uint64_t base;            // address, in the process, of the segment's first word
-  std::uint64_t ordinal;         // of the sub-buffer in use; counts from 0 and never wraps
+  std::uint64_t cursor;  // address, in the process, of the word last claimed
+  std::uint64_t base;  // address, in the process, of the segment's first word
+  std::uint64_t ordinal;  // of the sub-buffer in use; counts from 0 and never wraps
   std::uint32_t subBufferWords;  // the sentinel included
   std::uint32_t subBufferCount;
-  std::uint64_t fileOffset;      // of the segment's first word
+  std::uint64_t fileOffset;  // of the segment's first word
   std::uint64_t reserved[3];
 };
 static_assert(sizeof(SegmentHeader) == 64 && offsetof(SegmentHeader, cursor) == 0);
@@ -61,16 +61,16 @@ enum class RingState : std::uint32_t { InUse = 1, ThreadEnded = 2 };
 struct RingHeader {
   std::uint64_t magic;
   std::uint32_t version;
-  std::uint32_t headerSize;     // kRingHeaderSize; the first segment may start after it
+  std::uint32_t headerSize;  // kRingHeaderSize; the first segment may start after it
   std::uint32_t pid;
   std::uint32_t tid;
-  std::uint64_t processStart;   // field 22 of /proc/PID/stat: with the pid it names the process
-  std::uint64_t threadStart;    // TSC
-  std::uint32_t state;          // RingState
+  std::uint64_t processStart;  // field 22 of /proc/PID/stat: with the pid it names the process
+  std::uint64_t threadStart;  // TSC
+  std::uint32_t state;  // RingState
   std::uint32_t segmentCount;
-  std::uint32_t level;          // the segment in use
-  std::uint32_t signalSequence; // signals begun so far
-  std::uint8_t name[16];        // the thread's, zero-padded, as of the ring's making
+  std::uint32_t level;  // the segment in use
+  std::uint32_t signalSequence;  // signals begun so far
+  std::uint8_t name[16];  // the thread's, zero-padded, as of the ring's making
   std::uint8_t reserved[56];
   SegmentHeader segments[kMaxSegments];
 };

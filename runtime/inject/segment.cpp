@@ -27,8 +27,8 @@ Word* writeRecord(Word* at, format::RecordType type, std::uint16_t detail, const
   return at;
 }
 
-// The three steps of ring.h, and a timestamp at the front. The cursor comes to stand behind all of it at once: a
-// process that is killed here leaves no record cut in two.
+// The three steps of ring.h, and a timestamp at the front. The cursor comes to stand behind all of it at
+// once: a process that is killed here leaves no record cut in two.
 void enterSubBuffer(SegmentHeader& segment, std::uint64_t ordinal) {
   Word* front = baseOf(segment) + (ordinal % segment.subBufferCount) * segment.subBufferWords;
   memset(front, 0, (segment.subBufferWords - 1) * sizeof(Word));
