@@ -5,6 +5,7 @@
 #include <QCompleter>
 #include <QKeyEvent>
 
+#include "model/query/patterns.h"
 #include "views/formatting.h"
 #include "views/icons.h"
 
@@ -22,10 +23,7 @@ std::optional<SearchBox::Target> parseLine(const model::Trace& trace, const QStr
   const std::string name = text.first(colon).toStdString();
   for (std::uint32_t i = 0; i < trace.files.size(); ++i) {
     const std::string& path = trace.files[i].path;
-    const bool ends = path.ends_with(name);
-    if (!ends ||
-        (path.size() > name.size() && !name.starts_with('/') && path[path.size() - name.size() - 1] != '/'))
-      continue;
+    if (!model::pathMatches(name, path)) continue;
     return SearchBox::Target{model::LineQuery{{i}, line},
                              QStringLiteral("%1:%2").arg(fileName(path)).arg(line)};
   }
