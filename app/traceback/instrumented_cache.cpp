@@ -39,16 +39,8 @@ std::optional<std::string> indexNameOf(const fs::path& file, InstrumentedCache::
   struct stat status{};
   if (stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   char name[format::kIndexNameSize];
-  format::indexName(
-      {.device = status.st_dev,
-       .inode = status.st_ino,
-       .size = static_cast<std::uint64_t>(status.st_size),
-       .modifiedSeconds = status.st_mtim.tv_sec,
-       .modifiedNs = status.st_mtim.tv_nsec,
-       .changedSeconds = status.st_ctim.tv_sec,
-       .changedNs = status.st_ctim.tv_nsec,
-       .pathHash = use == InstrumentedCache::Use::Execute ? format::hashOfPath(file.c_str()) : 0},
-      name);
+  const bool program = use == InstrumentedCache::Use::Execute;
+  format::indexName(format::identityOf(status, program ? file.c_str() : nullptr), name);
   return name;
 }
 

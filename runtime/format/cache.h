@@ -24,6 +24,8 @@
 // and are to have kTunable among GLIBC_TUNABLES.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 
 namespace traceback::format {
@@ -52,6 +54,18 @@ constexpr std::uint64_t hashOfPath(const char* path) {
   std::uint64_t hash = 0xCBF2'9CE4'8422'2325;
   for (; *path != 0; ++path) hash = (hash ^ static_cast<unsigned char>(*path)) * 0x0000'0100'0000'01B3;
   return hash | 1;
+}
+
+// Of the file whose status it is; `program`: its path if it is to be executed, else null.
+inline FileIdentity identityOf(const struct stat& status, const char* program) {
+  return {.device = status.st_dev,
+          .inode = status.st_ino,
+          .size = static_cast<std::uint64_t>(status.st_size),
+          .modifiedSeconds = status.st_mtim.tv_sec,
+          .modifiedNs = status.st_mtim.tv_nsec,
+          .changedSeconds = status.st_ctim.tv_sec,
+          .changedNs = status.st_ctim.tv_nsec,
+          .pathHash = program == nullptr ? 0 : hashOfPath(program)};
 }
 
 // The fields in hexadecimal, with dashes between them.

@@ -128,16 +128,8 @@ void noteFilters() { filtersAtStart = filtersNow(); }
 bool findCopy(const char* file, bool program, LongPath& copy) {
   struct stat status{};
   if (!readStatus(file, status) || !S_ISREG(status.st_mode) || isKeptAsItIs(status)) return false;
-  const format::FileIdentity identity{.device = status.st_dev,
-                                      .inode = status.st_ino,
-                                      .size = static_cast<std::uint64_t>(status.st_size),
-                                      .modifiedSeconds = status.st_mtim.tv_sec,
-                                      .modifiedNs = status.st_mtim.tv_nsec,
-                                      .changedSeconds = status.st_ctim.tv_sec,
-                                      .changedNs = status.st_ctim.tv_nsec,
-                                      .pathHash = program ? format::hashOfPath(file) : 0};
   char name[format::kIndexNameSize];
-  format::indexName(identity, name);
+  format::indexName(format::identityOf(status, program ? file : nullptr), name);
   static constinit LongPath entry;
   entry.clear();
   entry.add(settings.cache).add("/index/").add(name);
