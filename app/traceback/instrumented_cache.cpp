@@ -153,7 +153,7 @@ std::optional<InstrumentedCache::Known> InstrumentedCache::lookUp(const fs::path
 
 model::Result<fs::path> InstrumentedCache::makeObject(const fs::path& file, const std::string& key,
                                                       const Make& make) const {
-  const fs::path path = fs::path(key) / file.relative_path();
+  fs::path path = fs::path(key) / file.relative_path();
   const fs::path object = m_folder / "objects" / path;
   std::error_code error;
   if (fs::is_regular_file(object, error)) {
