@@ -58,7 +58,7 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
     for (const auto what : {SeekActions::Cursor, SeekActions::Line})
       for (const auto direction : {views::Finder::Direction::Backward, views::Finder::Direction::Forward})
         view->addAction(m_seeks->action(what, direction));
-  buildDocks();
+  buildPanels();
   buildToolBar();
   buildMenus();
   m_place = new QLabel(this);
@@ -68,18 +68,16 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
   if (m_services.codeLines) m_code->setCodeLines(m_services.codeLines());
 
   connect(&m_navigator, &views::Navigator::moved, this, &MainWindow::showStatus);
-  connect(m_code, &views::CodePane::message, this,
-          [this](const QString& text) { statusBar()->showMessage(text, kMessageMs); });
-  connect(m_seeks, &SeekActions::message, this,
-          [this](const QString& text) { statusBar()->showMessage(text, kMessageMs); });
+  connect(m_code, &views::CodePane::message, this, &MainWindow::say);
+  connect(m_seeks, &SeekActions::message, this, &MainWindow::say);
   connect(m_code, &views::CodePane::executionRequested, m_seeks, [this](int line, bool after) {
     m_seeks->seekInView(line, after ? views::Finder::Direction::Forward : views::Finder::Direction::Backward);
   });
   connect(m_code, &views::CodePane::locateRequested, this, &MainWindow::locateSource);
-  connect(m_search, &views::SearchBox::asked, m_answers, &views::AnswersPanel::ask);
-  connect(m_answers, &views::AnswersPanel::listed, m_answersDock, &QDockWidget::show);
-  connect(m_answers, &views::AnswersPanel::message, m_search, &views::SearchBox::message);
-  connect(m_summary, &views::SummaryStrip::notesRequested, m_notesDock, &QDockWidget::show);
+  connect(m_search, &views::SearchBox::asked, answersPanel(), &views::AnswersPanel::ask);
+  connect(answersPanel(), &views::AnswersPanel::listed, answersDock(), &QDockWidget::show);
+  connect(answersPanel(), &views::AnswersPanel::message, m_search, &views::SearchBox::message);
+  connect(m_summary, &views::SummaryStrip::notesRequested, notesDock(), &QDockWidget::show);
   connect(&m_job, &LoadJob::progress, m_loading, &LoadingPage::setProgress);
   connect(&m_job, &LoadJob::loaded, this, &MainWindow::loaded);
   connect(&m_job, &LoadJob::failed, this, [this](const model::Error& error) {
@@ -102,7 +100,7 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
   if (m_options.flat)
     m_traces->setMode(*m_options.flat ? views::TracePane::Mode::Flat : views::TracePane::Mode::Tree);
   if (m_options.disassembly) m_code->disassemblyAction()->setChecked(true);
-  for (QDockWidget* dock : {m_answersDock, m_notesDock}) dock->hide();
+  closePanels();
 }
 
 MainWindow::~MainWindow() = default;
@@ -145,31 +143,28 @@ void MainWindow::buildCentral() {
   setCentralWidget(m_pages);
 }
 
-QDockWidget* MainWindow::addDock(const QString& name, const QString& title, QWidget* widget,
-                                 Qt::DockWidgetArea area) {
-  auto* dock = new QDockWidget(title, this);
-  dock->setObjectName(name);
-  dock->setWidget(widget);
-  auto* header = new views::PaneHeader(dock);
-  header->addTitle(new QLabel(title, header));
-  dock->setTitleBarWidget(header);
-  m_docks->addDockWidget(area, dock);
-  return dock;
+void MainWindow::buildPanels() {
+  m_panels = std::make_unique<Panels>(
+      *m_docks, PanelContext{m_navigator, m_sources, [this](const QString& text) { say(text); }, this});
+  m_docks->setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+  QDockWidget* threads = m_panels->dockOf(threadsPanel());
+  m_docks->resizeDocks({threads, m_panels->dockOf(callsPanel())}, {190, 520}, Qt::Vertical);
+  m_docks->resizeDocks({threads}, {280}, Qt::Horizontal);
 }
 
-void MainWindow::buildDocks() {
-  m_threads = new views::ThreadsPanel(m_navigator, this);
-  m_calls = new views::CallsPanel(m_navigator, this);
-  m_threadsDock = addDock(QStringLiteral("threadsDock"), tr("Threads"), m_threads, Qt::LeftDockWidgetArea);
-  m_callsDock = addDock(QStringLiteral("callsDock"), tr("Active calls"), m_calls, Qt::LeftDockWidgetArea);
-  m_answers = new views::AnswersPanel(m_navigator, this);
-  m_answersDock = addDock(QStringLiteral("answersDock"), tr("Answers"), m_answers, Qt::BottomDockWidgetArea);
-  m_notesDock = addDock(QStringLiteral("notesDock"), tr("Notes about this snap"),
-                        new views::NotesPanel(m_navigator, this), Qt::BottomDockWidgetArea);
-  m_docks->setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
-  m_docks->resizeDocks({m_threadsDock, m_callsDock}, {190, 520}, Qt::Vertical);
-  m_docks->resizeDocks({m_threadsDock}, {280}, Qt::Horizontal);
+// Those that open when there is something in them.
+void MainWindow::closePanels() {
+  for (const PanelKind& kind : panelKinds())
+    if (!kind.open) m_panels->dock(QString::fromLatin1(kind.name))->hide();
 }
+
+views::ThreadsPanel* MainWindow::threadsPanel() const { return m_panels->find<views::ThreadsPanel>(); }
+views::CallsPanel* MainWindow::callsPanel() const { return m_panels->find<views::CallsPanel>(); }
+views::AnswersPanel* MainWindow::answersPanel() const { return m_panels->find<views::AnswersPanel>(); }
+QDockWidget* MainWindow::answersDock() const { return m_panels->dockOf(answersPanel()); }
+QDockWidget* MainWindow::notesDock() const { return m_panels->dock(QStringLiteral("notesDock")); }
+
+void MainWindow::say(const QString& text) { statusBar()->showMessage(text, kMessageMs); }
 
 void MainWindow::showPage(Showing what) {
   m_pages->setCurrentIndex(static_cast<int>(what));
@@ -200,7 +195,7 @@ void MainWindow::cancelLoading() {
   showPage(m_navigator.trace() ? Showing::Trace : Showing::Welcome);
   if (m_navigator.trace())
     setWindowTitle(tr("%1 \u2014 TraceBack").arg(views::traceTitle(*m_navigator.trace())));
-  statusBar()->showMessage(tr("Loading was cancelled."), kMessageMs);
+  say(tr("Loading was cancelled."));
 }
 
 void MainWindow::loaded(const SharedTrace& trace) {
@@ -223,10 +218,10 @@ void MainWindow::setTrace(const SharedTrace& trace) {
   if (!m_optionsUsed) {
     m_optionsUsed = true;
     if (m_options.thread && !m_navigator.goToThread({*m_options.thread - 1}))
-      statusBar()->showMessage(tr("There is no thread %1.").arg(*m_options.thread), kMessageMs);
+      say(tr("There is no thread %1.").arg(*m_options.thread));
     if (m_options.entry &&
         !m_navigator.goTo(m_navigator.threadIndex(), *m_options.entry, views::Navigator::Remember::Yes))
-      statusBar()->showMessage(tr("The thread has no entry %1.").arg(*m_options.entry), kMessageMs);
+      say(tr("The thread has no entry %1.").arg(*m_options.entry));
   }
   m_traces->currentView()->setFocus();
   update();
@@ -263,7 +258,7 @@ void MainWindow::locateSource(const QString& compiled) {
   if (chosen.isEmpty()) return;
   const auto mapping = mappingBetween(compiled, chosen);
   if (!mapping) {
-    statusBar()->showMessage(tr("%1 is not called %2.").arg(QFileInfo(chosen).fileName(), name), kMessageMs);
+    say(tr("%1 is not called %2.").arg(QFileInfo(chosen).fileName(), name));
     return;
   }
   if (m_remember)
@@ -277,7 +272,7 @@ void MainWindow::locateSource(const QString& compiled) {
 
 void MainWindow::openEditor() {
   const auto spot = m_code->spot();
-  if (!spot) return statusBar()->showMessage(tr("No source is shown."), kMessageMs);
+  if (!spot) return say(tr("No source is shown."));
   QString command = m_settings.choice(kEditor);
   if (command.isEmpty()) command = defaultEditor();
   const auto opened = openInEditor(command, spot->path, spot->line);
@@ -330,7 +325,7 @@ void MainWindow::dropEvent(QDropEvent* event) {
 
 void MainWindow::restoreDefaultLayout() {
   m_docks->restoreState(m_defaultState);
-  for (QDockWidget* dock : {m_answersDock, m_notesDock}) dock->hide();
+  closePanels();
   const int height = m_splitter->height();
   m_splitter->setSizes({height * 11 / 20, height * 9 / 20});
   if (m_remember) m_settings.clearState();

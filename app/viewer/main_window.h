@@ -7,6 +7,7 @@
 
 #include "app/viewer/load_job.h"
 #include "app/viewer/options.h"
+#include "app/viewer/panels.h"
 #include "app/viewer/settings.h"
 #include "app/viewer/shortcuts.h"
 #include "views/code_provider.h"
@@ -64,12 +65,13 @@ class MainWindow : public QMainWindow {
   views::Navigator& navigator() { return m_navigator; }
   views::CodePane* codePane() const { return m_code; }
   views::TracePane* tracePane() const { return m_traces; }
-  views::ThreadsPanel* threadsPanel() const { return m_threads; }
-  views::CallsPanel* callsPanel() const { return m_calls; }
+  views::ThreadsPanel* threadsPanel() const;
+  views::CallsPanel* callsPanel() const;
   views::SummaryStrip* summaryStrip() const { return m_summary; }
-  QDockWidget* notesDock() const { return m_notesDock; }
-  views::AnswersPanel* answersPanel() const { return m_answers; }
-  QDockWidget* answersDock() const { return m_answersDock; }
+  views::AnswersPanel* answersPanel() const;
+  Panels& panels() { return *m_panels; }
+  QDockWidget* notesDock() const;
+  QDockWidget* answersDock() const;
   views::SearchBox* searchBox() const { return m_search; }
   StepActions* steps() const { return m_steps; }
   SeekActions* seeks() const { return m_seeks; }
@@ -90,12 +92,13 @@ class MainWindow : public QMainWindow {
 
  private:
   void buildCentral();
-  void buildDocks();
+  void buildPanels();
+  void closePanels();
   void buildMenus();
   void buildToolBar();
-  QDockWidget* addDock(const QString& name, const QString& title, QWidget* widget, Qt::DockWidgetArea area);
   void showPage(Showing what);
   void showStatus();
+  void say(const QString& text);  // in the status bar, for a while
   void askForFile();
   void cancelLoading();
   void loaded(const SharedTrace& trace);
@@ -130,13 +133,7 @@ class MainWindow : public QMainWindow {
   views::SummaryStrip* m_summary;
   views::CodePane* m_code;
   views::TracePane* m_traces;
-  views::ThreadsPanel* m_threads;
-  views::CallsPanel* m_calls;
-  views::AnswersPanel* m_answers;
-  QDockWidget* m_threadsDock;
-  QDockWidget* m_callsDock;
-  QDockWidget* m_answersDock;
-  QDockWidget* m_notesDock;
+  std::unique_ptr<Panels> m_panels;
   views::SearchBox* m_search;
   QMenu* m_recentMenu;
   QLabel* m_place;

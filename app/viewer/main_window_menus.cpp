@@ -47,8 +47,7 @@ void MainWindow::buildToolBar() {
   m_search = new views::SearchBox(m_navigator, bar);
   m_search->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   bar->addWidget(m_search);
-  connect(m_search, &views::SearchBox::message, this,
-          [this](const QString& text) { statusBar()->showMessage(text, 6000); });
+  connect(m_search, &views::SearchBox::message, this, &MainWindow::say);
 }
 
 void MainWindow::buildMenus() {
@@ -124,9 +123,8 @@ void MainWindow::buildMenus() {
   view->addAction(m_code->disassemblyAction());
   m_shortcuts.add(m_code->disassemblyAction());
   view->addSeparator();
-  for (QDockWidget* dock : {m_threadsDock, m_callsDock, m_answersDock, m_notesDock}) {
+  for (QDockWidget* dock : m_panels->docks()) {
     view->addAction(dock->toggleViewAction());
-    dock->toggleViewAction()->setObjectName(dock->objectName());
     m_shortcuts.add(dock->toggleViewAction());
   }
   view->addSeparator();
