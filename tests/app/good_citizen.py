@@ -13,6 +13,9 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "corpus"))
+import elflint  # noqa: E402
+
 C_SOURCE = r"""
 #include <stdio.h>
 #include <string.h>
@@ -99,14 +102,9 @@ def must(*command, **options) -> str:
     return done.stdout
 
 
-NUMBER = re.compile(r"(0x)?[0-9a-f]*[0-9][0-9a-f]*")
-
-
 def complaints(file: pathlib.Path) -> set[str]:
-    """What eu-elflint and readelf find wrong; without numbers, for what lies elsewhere is counted differently."""
-    lines = (lambda done: done.stdout + done.stderr)(run("eu-elflint", "--gnu-ld", file)).splitlines()
-    lines += run("readelf", "-aW", file).stderr.splitlines()
-    return {NUMBER.sub("N", line.replace(str(file), "FILE")).replace("[ ", "[") for line in lines if line != "No errors"}
+    """What eu-elflint and readelf find wrong."""
+    return elflint.complaints(file) | elflint.without_numbers(run("readelf", "-aW", file).stderr.splitlines(), file)
 
 
 def libraries(file: pathlib.Path) -> str:

@@ -1,15 +1,33 @@
 """Cuts a failure down: first to the file, then to the function whose instrumentation makes the job fail.
 
 Both by the same question: what is the least k for which the job passes when the first k are left out? The k-th is then a
-culprit, and if there are several it is the last.
+culprit, and if there are several it is the last. Where breakpoints were met (poison mode), the functions that they are in
+are asked about first.
 """
 
-import re
-import subprocess
+import dataclasses
+import time
 from collections.abc import Callable
 
+import maps
 from jobs import Script
 from runner import Runner
+
+
+@dataclasses.dataclass
+class Culprit:
+    file: str
+    function: maps.MappedFunction | None
+    sole: bool  # leaving it out is enough
+    runs: int  # that it took
+    entered: int = 0  # the breakpoint's address, where one led to it
+
+    def __str__(self) -> str:
+        if self.function is None:
+            return f"{self.file}, whatever function is left out"
+        text = f"{self.function} in {self.file}"
+        text += f" (its old code is entered at {self.entered:#x})" if self.entered else ""
+        return text if self.sole else text + ", and others"
 
 
 def last_culprit(count: int, passes_without: Callable[[int], bool]) -> int:
@@ -24,33 +42,77 @@ def last_culprit(count: int, passes_without: Callable[[int], bool]) -> int:
     return low - 1
 
 
-def unwind_entries(path: str) -> list[tuple[int, int]]:
-    """Start and end of each function, as the instrumentor numbers them: by rising address from 0."""
-    text = subprocess.run(["readelf", "--debug-dump=frames", path], check=False, capture_output=True, text=True, errors="replace").stdout
-    found = sorted({(int(a, 16), int(b, 16)) for a, b in re.findall(r"FDE .*pc=([0-9a-f]+)\.\.([0-9a-f]+)", text)})
-    return [(start, end) for start, end in found if end > start]
+class Narrowing:
+    def __init__(self, job: Script, runner: Runner, mode: str, limit: float):
+        self.job, self.runner, self.mode = job, runner, mode
+        self.runs, self.deadline = 0, time.monotonic() + limit
+        self.used = runner.observed(job)[1]
+        self.plain = runner.run(job, "plain")
+
+    def passes(self, choice: dict[str, tuple[str, ...]]) -> bool:
+        """Only these files instrumented, each with further options."""
+        if time.monotonic() > self.deadline:
+            raise TimeoutError
+        self.runs += 1
+        self.runner.trapped()
+        lines, _ = self.runner.bound(self.used, self.mode, choice)
+        return self.plain.difference(self.runner.run(self.job, self.mode, lines, 60 + 30 * self.plain.seconds)) is None
+
+    def at_breakpoints(self, met: list[tuple[str, int]]) -> Culprit | None:
+        """Where leaving out the functions in which breakpoints were met is enough: one of them that is needed."""
+        places = []
+        for path, address in met:
+            found = next((f for f in self.functions(path) if f.original <= address < f.original + f.size), None) if path in self.used else None
+            if found is not None and not any(place[0] == path and place[1] == found for place in places):
+                places.append((path, found, address))
+
+        def passes_without(left_out: list) -> bool:
+            choice = dict.fromkeys(self.used, ())
+            for path, function, _ in left_out:
+                choice[path] += (f"--exclude={function.number}",)
+            return self.passes(choice)
+
+        if not places or not passes_without(places):
+            return None
+        path, function, address = places[last_culprit(len(places), lambda k: passes_without(places[:k]))]
+        return Culprit(path, function, len(places) == 1 or passes_without([(path, function, address)]), self.runs, address)
+
+    def functions(self, path: str) -> list[maps.MappedFunction]:
+        copy, _ = self.runner.objects.copy(path, self.mode)
+        return maps.functions(copy) if copy else []
+
+    def culprit(self) -> Culprit | None:
+        """None if the job does not fail."""
+        everything = dict.fromkeys(self.used, ())
+        if self.passes(everything):
+            return None
+        if found := self.at_breakpoints(self.runner.trapped()):
+            return found
+        path = self.used[last_culprit(len(self.used), lambda k: self.passes(dict.fromkeys(self.used[k:], ())))]
+        others = {path: ()} if not self.passes({path: ()}) else everything
+        functions = [function for function in self.functions(path) if function.copy]
+
+        def passes_without(first: int, last: int) -> bool:
+            return self.passes({**others, path: (f"--exclude={first}-{last}",)})
+
+        if not functions or not passes_without(0, functions[-1].number):
+            return Culprit(path, None, True, self.runs)
+        function = functions[last_culprit(len(functions), lambda k: passes_without(0, functions[k - 1].number))]
+        return Culprit(path, function, passes_without(function.number, function.number), self.runs)
+
+
+def narrowed(job: Script, runner: Runner, mode: str, limit: float) -> str:
+    """The function that makes the job fail, or why it is not known."""
+    narrowing = None
+    try:
+        narrowing = Narrowing(job, runner, mode, limit)
+        found = narrowing.culprit()
+    except TimeoutError:
+        return f"not cut down within {limit:.0f} s: ./check corpus --bisect {job.key} --mode {mode}"
+    return f"{found} (found in {found.runs} runs)" if found else "does not fail again"
 
 
 def main(job: Script, runner: Runner, mode: str) -> int:
-    used = runner.observed(job)[1]
-    plain = runner.run(job, "plain")
-
-    def passes(choice: dict[str, tuple[str, ...]]) -> bool:
-        lines, _ = runner.bound(used, mode, choice)
-        return plain.difference(runner.run(job, mode, lines, 60 + 30 * plain.seconds)) is None
-
-    if passes(dict.fromkeys(used, ())):
-        print(f"corpus: {job.key} does not fail in {mode}")
-        return 0
-    path = used[last_culprit(len(used), lambda k: passes(dict.fromkeys(used[k:], ())))]
-    alone = {path: ()} if not passes({path: ()}) else dict.fromkeys(used, ())
-    print(f"corpus: {job.key} in {mode}: {path}{' alone' if len(alone) == 1 else ', with others'}", flush=True)
-
-    count = runner.objects.copy(path, mode)[1]["functions"]
-    number = last_culprit(count, lambda k: passes({**alone, path: (f"--skip-functions=0-{k - 1}",)}))
-    entries = unwind_entries(path)
-    start, end = entries[number] if number < len(entries) else (0, 0)
-    print(f"corpus: {path}: function {number} of {count}, {start:#x} to {end:#x}")
-    code = subprocess.run(["objdump", "-d", "-w", f"--start-address={start:#x}", f"--stop-address={end:#x}", path], check=False, capture_output=True, text=True)
-    print("\n".join(code.stdout.splitlines()[6:206]))
-    return 1
+    found = narrowed(job, runner, mode, float("inf"))
+    print(f"corpus: {job.key} in {mode}: {found}")
+    return 0 if found == "does not fail again" else 1

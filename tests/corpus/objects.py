@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import struct
 import subprocess
 import threading
@@ -55,11 +56,15 @@ def packages_by_file() -> dict[str, str]:
 
 
 class Objects:
-    """Instrumented copies of observed files, kept by content and by mode in `state`; `traceback` is the program."""
+    """Instrumented copies of observed files, kept by content and by mode in `state`; `traceback` is the program.
+    Those of other builds are removed, for they are large."""
 
     def __init__(self, traceback: pathlib.Path, state: pathlib.Path, build: str):
         self.traceback = traceback
         self.folder = state / "objects" / build
+        for other in self.folder.parent.glob("*"):
+            if other != self.folder:
+                shutil.rmtree(other, ignore_errors=True)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.lock = threading.Lock()
         self.busy: dict[tuple[str, str], threading.Lock] = {}
@@ -70,30 +75,43 @@ class Objects:
             self.hashes[path] = hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()[:16]
         return self.hashes[path]
 
-    def copy(self, path: str, mode: str, options: tuple[str, ...] = ()) -> tuple[pathlib.Path | None, dict]:
+    def write(self, path: str, out: pathlib.Path, mode: str, options: tuple[str, ...] = ()) -> dict:
+        """Instruments it; what was said of that. `status` is 0 if there is a copy now, 1 if the file was left alone."""
+        flags = {"null": ["--null"], "poison": ["--poison"]}.get(mode, [])
+        ran = subprocess.run([self.traceback, "instrument", path, "-o", out, "--report", "json", *flags, *options], check=False,
+                             capture_output=True, timeout=15 * MINUTES)
+        lines = ran.stderr.decode(errors="replace").strip().splitlines()
+        if ran.returncode not in (0, 1):
+            out.unlink(missing_ok=True)
+            raise RuntimeError(f"traceback instrument {path}: exit status {ran.returncode}: {lines[-1:]}")
+        try:
+            said = json.loads(ran.stdout)
+            said = said[0] if isinstance(said, list) else said
+        except ValueError:
+            said = {}
+        return {**said, "status": ran.returncode, "message": lines[-1] if lines else "", "original": path}
+
+    def copy(self, path: str, mode: str) -> tuple[pathlib.Path | None, dict]:
         """The instrumented copy, or None if the file was left alone, and the report on it."""
         with self.lock:
             mine = self.busy.setdefault((path, mode), threading.Lock())
         with mine:
-            name = f"{self.hash_of(path)}-{os.path.basename(path)}"
-            if options:
-                name += "-" + hashlib.sha256(" ".join(options).encode()).hexdigest()[:8]
-            out = self.folder / mode / name
+            out = self.folder / mode / f"{self.hash_of(path)}-{os.path.basename(path)}"
             report = out.with_name(out.name + ".json")
             if not report.exists():
                 out.parent.mkdir(parents=True, exist_ok=True)
-                flags = {"null": ["--null"], "poison": ["--poison"]}.get(mode, [])
-                ran = subprocess.run([self.traceback, "instrument", path, "-o", out, "--report", "json", *flags, *options], check=False,
-                                     capture_output=True, timeout=15 * MINUTES)
-                try:
-                    said = json.loads(ran.stdout)
-                    said = said[0] if isinstance(said, list) else said
-                except ValueError:
-                    said = {}
-                lines = ran.stderr.decode(errors="replace").strip().splitlines()
-                if ran.returncode not in (0, 1):
-                    raise RuntimeError(f"{self.traceback} instrument {path}: {ran.stderr.decode(errors='replace')}")
-                said["status"], said["message"] = ran.returncode, lines[-1] if lines else ""
-                report.write_text(json.dumps(said))
+                said = self.write(path, out, mode)
+                beside = report.with_suffix(".new")
+                beside.write_text(json.dumps(said))
+                beside.rename(report)
             said = json.loads(report.read_text())
             return (out if said["status"] == 0 else None), said
+
+    def written(self) -> list[tuple[str, str, pathlib.Path]]:
+        """Mode, original and copy of all files that have been written."""
+        found = []
+        for report in sorted(self.folder.glob("*/*.json")):
+            said = json.loads(report.read_text())
+            if said["status"] == 0:
+                found.append((report.parent.name, said["original"], report.with_suffix("")))
+        return found

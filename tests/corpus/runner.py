@@ -55,6 +55,7 @@ class Runner:
         self.top.chmod(0o755)
         self.rings = pathlib.Path(tempfile.mkdtemp(prefix="traceback-corpus-", dir="/dev/shm"))
         self.inputs = state / "inputs"
+        self.running: subprocess.Popen | None = None
         self.observer = observer(state)
         self.trapper = self.top / "trap.so"
         subprocess.run(["cc", "-O1", "-shared", "-fPIC", f'-DCORPUS_TRAPS="{self.top}/traps"', "-o", self.trapper, HERE / "trap.c"], check=True)
@@ -95,17 +96,27 @@ class Runner:
 
     def end(self, process: subprocess.Popen) -> None:
         """And whatever it has left behind in its group."""
+        self.running = None
         try:
             os.killpg(process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
         process.wait()
 
-    def traps(self) -> str:
-        """Where the last run met breakpoints in poisoned code."""
+    def stop(self) -> None:
+        """Ends what runs."""
+        if self.running:
+            self.end(self.running)
+
+    def trapped(self) -> list[tuple[str, int]]:
+        """File and link-time address of the breakpoints in poisoned code that were met since this was asked before."""
         listing = self.top / "traps"
         found = sorted(set(listing.read_text().splitlines())) if listing.exists() else []
         listing.unlink(missing_ok=True)
+        return [(os.path.realpath(path), int(address, 16)) for path, address in (line.rsplit(" ", 1) for line in found)]
+
+    def traps(self) -> str:
+        found = [f"{path} {address:#x}" for path, address in self.trapped()]
         return f" (breakpoints met: {', '.join(found)})" if found else ""
 
     def observed(self, job: Script) -> tuple[Outcome, list[str]]:
@@ -123,7 +134,14 @@ class Runner:
         for path in used:
             if LEFT_OUT.search(path) or (choice is not None and path not in choice):
                 continue
-            copy, _ = self.objects.copy(path, mode, choice[path] if choice else ())
+            if choice and choice[path]:
+                copy = self.top / "narrowed" / os.path.basename(path)
+                copy.parent.mkdir(exist_ok=True)
+                copy.unlink(missing_ok=True)
+                if self.objects.write(path, copy, mode, choice[path])["status"] != 0:
+                    copy = None
+            else:
+                copy, _ = self.objects.copy(path, mode)
             if copy is None:
                 alone.append(path)
             else:
@@ -146,8 +164,8 @@ class Runner:
         words = [sys.executable, str(HERE / "bound.py"), str(listing), "bash", "--norc", str(script)]
         began = time.monotonic()
         with open(self.top / "out", "wb") as out, open(self.top / "err", "wb") as err:
-            process = subprocess.Popen(words, cwd=folder, env=self.environment(folder), stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                                       start_new_session=True)
+            process = self.running = subprocess.Popen(words, cwd=folder, env=self.environment(folder), stdin=subprocess.DEVNULL, stdout=out,
+                                                      stderr=err, start_new_session=True)
             try:
                 status = process.wait(limit)
             except subprocess.TimeoutExpired:

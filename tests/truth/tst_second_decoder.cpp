@@ -19,9 +19,10 @@ class TestSecondDecoder : public QObject {
   void aChangedByteIsNoticed();
 
  private:
-  static Attempt<Ended> check(const QString& original, const QString& instrumented) {
-    return runToEnd(TRUTH_SECOND_DECODER, {original, instrumented}, QProcessEnvironment::systemEnvironment(),
-                    200000);
+  static Attempt<Ended> check(const QString& original, const QString& instrumented,
+                              const QStringList& options = {}) {
+    return runToEnd(TRUTH_SECOND_DECODER, options + QStringList{original, instrumented},
+                    QProcessEnvironment::systemEnvironment(), 200000);
   }
 };
 
@@ -43,13 +44,17 @@ void TestSecondDecoder::theCopiesAreTheOriginals_data() {
 
 void TestSecondDecoder::theCopiesAreTheOriginals() {
   QFETCH(QString, file);
-  for (const QStringList& options : {QStringList{"--null"}, QStringList{}}) {
+  for (const QStringList& options : {QStringList{"--null"}, QStringList{"--poison"}, QStringList{}}) {
     const auto run = ProductRun::prepare(file, options);
     QVERIFY2(run, run ? "" : qPrintable(run.error()));
-    const auto checked = check(file, (*run)->program());
+    const bool poisoned = options.contains("--poison");
+    const auto checked = check(file, (*run)->program(), poisoned ? QStringList{"--poison"} : QStringList{});
     QVERIFY2(checked, checked ? "" : qPrintable(checked.error()));
     QVERIFY2(checked->exitCode == 0, checked->output + checked->complaints);
     qInfo("%s", checked->output.trimmed().constData());
+    if (!poisoned) continue;
+    const auto taken = check(file, (*run)->program());
+    QVERIFY2(taken && taken->exitCode == 1, "breakpoints in old code are not to be taken for the original");
   }
 }
 

@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
   }
   Findings findings;
   const FlagFlow flags(*original, file->functions);
-  CopyChecker copies(*original, *file, flags, findings);
+  CopyChecker copies(*original, *file, flags, false, findings);
   std::vector<CopiedPlace> places;
   for (std::size_t i = 0; i < file->functions.size(); ++i) {
     copies.check(i);

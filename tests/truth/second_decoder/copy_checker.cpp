@@ -24,8 +24,8 @@ void Findings::add(std::string what) {
 }
 
 CopyChecker::CopyChecker(const ElfFile& original, const InstrumentedFile& file, const FlagFlow& flags,
-                         Findings& findings)
-    : m_original(original), m_file(file), m_findings(findings), m_flags(flags) {}
+                         bool poisoned, Findings& findings)
+    : m_original(original), m_file(file), m_findings(findings), m_flags(flags), m_poisoned(poisoned) {}
 
 void CopyChecker::fail(const Line& line, std::uint64_t at, const std::string& what) {
   if (m_broken.empty() || m_broken.back() != &line.function->entry) m_broken.push_back(&line.function->entry);
@@ -510,11 +510,12 @@ void CopyChecker::check(std::size_t index) {
   const std::uint64_t window = entry.original + (line.original[0].id == X86_INS_ENDBR64 ? 4 : 0);
   const bool patched = checkWindow(line, window);
   std::uint64_t displaced = 0;
-  if (patched) {
+  const bool gated = patched && !m_poisoned;
+  if (gated) {
     if (!checkGate(line, displaced)) return;
     m_places.push_back({entry.copy, 0, line.pc, line.original[0].address, line.original[0].size});
   }
-  if (!checkBlocks(line) || !checkWraps(line) || (patched && !checkDisplaced(line, displaced, window)) ||
+  if (!checkBlocks(line) || !checkWraps(line) || (gated && !checkDisplaced(line, displaced, window)) ||
       !checkTables(line))
     return;
   checkCompleteness(line);

@@ -41,7 +41,8 @@ struct Obligation {
 
 class CopyChecker {
  public:
-  CopyChecker(const ElfFile& original, const InstrumentedFile& file, const FlagFlow& flags,
+  // `poisoned`: entries lead to the copies always, not by way of a gate.
+  CopyChecker(const ElfFile& original, const InstrumentedFile& file, const FlagFlow& flags, bool poisoned,
               Findings& findings);
 
   // Of InstrumentedFile::functions, by rising index.
@@ -98,6 +99,7 @@ class CopyChecker {
   const InstrumentedFile& m_file;
   Findings& m_findings;
   const FlagFlow& m_flags;
+  const bool m_poisoned;
   Decoder m_decoder;
   std::vector<CopiedPlace> m_places;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> m_copies;  // original, start of its copy; sorted

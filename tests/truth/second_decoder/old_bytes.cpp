@@ -177,16 +177,37 @@ void checkSegments(const ElfFile& original, const InstrumentedFile& file, Findin
   }
 }
 
+// The old code of functions that have copies, where it is breakpoints from behind the entry's jump to the
+// end.
+std::vector<Span> breakpointsOf(const InstrumentedFile& file, const std::vector<std::uint64_t>& windows) {
+  std::vector<Span> filled;
+  for (const auto& function : file.functions) {
+    const format::FunctionEntry& entry = function.entry;
+    const std::uint64_t end = entry.original + entry.originalSize;
+    const auto window = std::ranges::lower_bound(windows, entry.original);
+    const bool entered = window != windows.end() && *window < end;
+    const std::uint64_t from = entered ? *window + 5 : entry.original;
+    if (entry.copy == 0 || from >= end) continue;
+    const auto bytes = file.elf.at(from, end - from);
+    if (bytes && std::ranges::all_of(*bytes, [](unsigned char byte) { return byte == 0xCC; }))
+      filled.emplace_back(from, end);
+  }
+  return filled;  // sorted, for functions are
+}
+
 }  // namespace
 
 void checkOldBytes(const ElfFile& original, const InstrumentedFile& file,
-                   const std::vector<std::uint64_t>& windows, Findings& findings) {
+                   const std::vector<std::uint64_t>& windows, bool poisoned, Findings& findings) {
   checkSegments(original, file, findings);
   std::vector<Span> may = frontOf(original, file, findings);
   allowPreinit(original, file, may, findings);
+  const std::vector<Span> filled = poisoned ? breakpointsOf(file, windows) : std::vector<Span>{};
   const auto allowed = [&](std::uint64_t address) {
     auto after = std::ranges::upper_bound(windows, address);
+    auto behind = std::ranges::upper_bound(filled, address, {}, &Span::first);
     return (after != windows.begin() && address < *std::prev(after) + 5) ||
+           (behind != filled.begin() && address < std::prev(behind)->second) ||
            std::ranges::any_of(
                may, [address](const Span& span) { return address >= span.first && address < span.second; });
   };

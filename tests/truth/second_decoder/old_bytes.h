@@ -5,8 +5,8 @@
 
 namespace traceback::truth {
 
-// `windows`: the entries' jumps, five bytes each, sorted.
+// `windows`: the entries' jumps, five bytes each, sorted. `poisoned`: what has a copy may be breakpoints.
 void checkOldBytes(const ElfFile& original, const InstrumentedFile& file,
-                   const std::vector<std::uint64_t>& windows, Findings& findings);
+                   const std::vector<std::uint64_t>& windows, bool poisoned, Findings& findings);
 
 }  // namespace traceback::truth

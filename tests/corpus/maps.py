@@ -1,0 +1,40 @@
+"""The map of an instrumented file (runtime/format/map.h)."""
+
+import dataclasses
+import pathlib
+import struct
+import subprocess
+import tempfile
+
+REASONS = ("none", "bad decode", "branch into an instruction", "no room for a jump", "jump target in the entry window", "interior address taken", "calls itself",
+           "signal frame", "startup code", "IFUNC resolver", "bad unwind info", "bad exception table", "overlapping functions", "unsafe instruction",
+           "flags live at entry", "restartable sequence", "out of reach", "linked to skipped code", "codes exhausted", "excluded")
+
+
+@dataclasses.dataclass(frozen=True)
+class MappedFunction:
+    number: int  # by rising address, as `traceback instrument --exclude` counts
+    original: int
+    copy: int  # 0: there is none
+    size: int
+    copy_size: int
+    reason: int
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.name or 'a function'} at {self.original:#x}"
+
+
+def functions(copy: pathlib.Path) -> list[MappedFunction]:
+    with tempfile.NamedTemporaryFile() as section:
+        subprocess.run(["objcopy", "--dump-section", f".traceback.map={section.name}", copy, "/dev/null"], check=True, capture_output=True)
+        image = section.read()
+    header_size, = struct.unpack_from("<I", image, 12)
+    count, dags, blocks, addresses = struct.unpack_from("<4I", image, 40)
+    strings = header_size + 56 * count + 12 * dags + 24 * blocks + 8 * addresses
+    found = []
+    for i in range(count):
+        original, place, size, copy_size, name, reason = struct.unpack_from("<QQIIII", image, header_size + 56 * i)
+        end = image.find(b"\0", strings + name)
+        found.append(MappedFunction(i, original, place, size, copy_size, reason, image[strings + name:end].decode(errors="replace")))
+    return found
