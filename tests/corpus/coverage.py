@@ -9,11 +9,12 @@ import bisect
 import collections
 import pathlib
 import re
-import struct
 import subprocess
 
+import maps
 from objects import LEFT_OUT, is_elf
 from runner import Runner
+from state import State
 
 GOAL = 99.0
 PROGRAMS = {
@@ -24,9 +25,7 @@ PROGRAMS = {
     "sort": "sort -k2,2 text", "xmllint": "xmllint --format page.xml", "cjpeg": "cjpeg -quality 85 picture.ppm", "openssl": "openssl dgst -sha256 text",
     "qjs": "qjs work.js", "kissat": "kissat -q cnf", "groff": "groff -man -Tascii page.1", "dot": "printf 'digraph g { a -> b -> c; a -> c }' > g.dot; dot -Tsvg g.dot",
 }
-REASONS = ("none", "bad decode", "branch into an instruction", "no room for a jump", "jump target in the entry window", "interior address taken", "calls itself",
-           "signal frame", "startup code", "IFUNC resolver", "bad unwind info", "bad exception table", "overlapping functions", "unsafe instruction",
-           "flags live at entry", "restartable sequence", "out of reach", "linked to skipped code", "codes exhausted", "excluded")
+SECONDS = 40.0  # that a program takes
 
 
 def executed(file: pathlib.Path) -> dict[str, set[int]]:
@@ -82,71 +81,50 @@ def stubs(path: str) -> list[tuple[int, int]]:
     return [(int(start, 16), int(start, 16) + int(size, 16)) for start, size in found]
 
 
-def functions(copy: pathlib.Path, scratch: pathlib.Path) -> list[tuple[int, int, int]]:
-    """Start, size and reason of each function of an instrumented file (runtime/format/map.h)."""
-    subprocess.run(["objcopy", "--dump-section", f".traceback.map={scratch}", copy, "/dev/null"], check=True, capture_output=True)
-    image = scratch.read_bytes()
-    header_size, = struct.unpack_from("<I", image, 12)
-    count, = struct.unpack_from("<I", image, 40)
-    found = []
-    for i in range(count):
-        original, _, size, _, _, reason = struct.unpack_from("<QQIIII", image, header_size + 56 * i)
-        found.append((original, size, reason))
-    return found
-
-
-def main(options, runner: Runner) -> int:
-    total, traced, linkage = 0, 0, 0
-    why, rows, others = collections.Counter(), [], collections.Counter()
-    known: dict[str, list] = {}
-    for name, command in PROGRAMS.items():
-        if options.only and name not in options.only:
+def measured(name: str, runner: Runner) -> dict:
+    """Blocks that ran, and what became of them."""
+    folder = runner.prepared()
+    command = f"valgrind -q --tool=callgrind --trace-children=yes --dump-instr=yes --callgrind-out-file=../callgrind.%p bash -c {repr_shell(PROGRAMS[name])}"
+    subprocess.run(["bash", "-c", command], cwd=folder, env=runner.environment(folder), stdin=subprocess.DEVNULL, check=False, capture_output=True)
+    ran = collections.defaultdict(set)
+    for file in runner.top.glob("callgrind.*"):
+        for path, addresses in executed(file).items():
+            ran[path] |= addresses
+        file.unlink()
+    total, traced, linkage, why, alone = 0, 0, 0, collections.Counter(), collections.Counter()
+    for path, addresses in ran.items():
+        if not is_elf(path) or LEFT_OUT.search(path) or "valgrind" in path:
             continue
-        folder = runner.prepared()
-        subprocess.run(["bash", "-c", f"valgrind -q --tool=callgrind --trace-children=yes --dump-instr=yes --callgrind-out-file=../callgrind.%p bash -c {repr_shell(command)}"],
-                       cwd=folder, env=runner.environment(folder), stdin=subprocess.DEVNULL, check=False, capture_output=True)
-        mine, mine_traced = 0, 0
-        ran = collections.defaultdict(set)
-        for file in runner.top.glob("callgrind.*"):
-            for path, addresses in executed(file).items():
-                ran[path] |= addresses
-            file.unlink()
-        for path, addresses in ran.items():
-            if not is_elf(path) or LEFT_OUT.search(path) or "valgrind" in path:
+        copy, report = runner.objects.copy(path, "probes")
+        starts = blocks(path, addresses)
+        if copy is None:
+            alone[f"{path}: {report['message']}"] += len(starts)
+            continue
+        table = maps.functions(copy)
+        keys = [function.original for function in table]
+        plt = stubs(path)
+        for at in starts:
+            if any(start <= at < end for start, end in plt):
+                linkage += 1
                 continue
-            copy, report = runner.objects.copy(path, "probes")
-            starts = blocks(path, addresses)
-            if copy is None:
-                others[f"{path}: {report['message']}"] += len(starts)
-                continue
-            if path not in known:
-                known[path] = functions(copy, runner.top / "map")
-            table = sorted(known[path])
-            plt = stubs(path)
-            keys = [row[0] for row in table]
-            for at in starts:
-                i = bisect.bisect_right(keys, at) - 1
-                if any(start <= at < end for start, end in plt):
-                    linkage += 1
-                    continue
-                inside = i >= 0 and at < table[i][0] + table[i][1]
-                mine += 1
-                if inside and table[i][2] == 0:
-                    mine_traced += 1
-                else:
-                    why[REASONS[table[i][2]] if inside and table[i][2] < len(REASONS) else "outside all functions with unwind tables"] += 1
-        total, traced = total + mine, traced + mine_traced
-        rows.append((name, mine, mine_traced))
-        print(f"corpus: {name}: {mine} blocks ran, {100 * mine_traced / max(mine, 1):.2f} % in traced functions", flush=True)
-    share = 100 * traced / max(total, 1)
-    lines = ["| program | blocks that ran | in traced functions |", "|---|---|---|", *(f"| {n} | {m} | {100 * t / max(m, 1):.2f} % |" for n, m, t in rows),
-             f"| all | {total} | {share:.2f} % |", "",
-             f"Besides, {linkage} blocks of the linker's stubs (the PLT) ran.", "", "| reason for the rest | blocks |", "|---|---|", *(f"| {r} | {c} |" for r, c in why.most_common()),
-             "", "| file left alone | blocks |", "|---|---|", *(f"| {r} | {c} |" for r, c in others.most_common())]
-    (options.state / "coverage.md").write_text("\n".join(lines) + "\n")
-    print(f"corpus: {traced} of {total} blocks that ran are traced: {share:.2f} % (goal {GOAL:.0f}); reasons: {dict(why.most_common())}; "
-          f"besides, {linkage} of the linker's stubs")
-    return 0 if share >= GOAL else 1
+            i = bisect.bisect_right(keys, at) - 1
+            inside = i >= 0 and at < table[i].original + table[i].size
+            total += 1
+            if inside and table[i].copy:
+                traced += 1
+            else:
+                why[maps.REASONS[table[i].reason] if inside and table[i].reason < len(maps.REASONS) else "outside all functions with unwind tables"] += 1
+    return {"blocks": total, "traced": traced, "stubs": linkage, "reasons": dict(why), "alone": dict(alone)}
+
+
+def judge(name: str, runner: Runner, state: State, again: bool) -> str:
+    """Measures what has not been measured; what to say about it."""
+    known = state.of("coverage", name, PROGRAMS[name])
+    if again or "probes" not in known["modes"]:
+        result = measured(name, runner)
+        state.note(known, "probes", "" if result["blocks"] else "no block ran", **result)
+    result = known["modes"]["probes"]
+    return f"{name}: {result['blocks']} blocks ran, {100 * result['traced'] / max(result['blocks'], 1):.2f} % in traced functions"
 
 
 def repr_shell(command: str) -> str:

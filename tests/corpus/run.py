@@ -3,7 +3,9 @@
 
 Each job of jobs/ (see there) runs plain until it is known to be steady, then in null mode (copied code without probes),
 with probes, and in poison mode (original code that has copies is filled with breakpoints). Standard output, standard error,
-exit status and all files must be the same. What it comes to is written to report.md and report.json in the state folder.
+exit status and all files must be the same; a failure is cut down to one function. Servers, upstream's test suites and the count
+of blocks that run follow, if no option names jobs or modes. Every file written is read again by the second decoder and eu-elflint.
+What it comes to is written to report.md and report.json in the state folder.
 """
 
 import argparse
@@ -24,9 +26,9 @@ def main() -> int:
                         help="bound: copies stand in the originals' places; run: by `traceback run`")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="so many at once (2)")
     parser.add_argument("--again", action="store_true", help="also what has passed already with this build")
-    parser.add_argument("--suites", action="store_true", help="upstream's test suites instead, against their plain results")
-    parser.add_argument("--servers", action="store_true", help="servers under load instead")
-    parser.add_argument("--coverage", action="store_true", help="count the blocks that run, by valgrind, and those of them that are traced")
+    parser.add_argument("--suites", action="store_true", help="upstream's test suites alone, against their plain results")
+    parser.add_argument("--servers", action="store_true", help="servers under load alone")
+    parser.add_argument("--coverage", action="store_true", help="alone count the blocks that run, by valgrind, and those of them that are traced")
     parser.add_argument("--bisect", metavar="JOB", help="cut a job that fails in the --mode down to one function")
     parser.add_argument("--list", action="store_true", help="name the jobs")
     parser.add_argument("--quick", action="store_true", help="the short form, as in ./check test")

@@ -1,125 +1,213 @@
-"""The whole corpus: all jobs of jobs/, each until it has passed in every mode."""
+"""The whole corpus: all jobs of jobs/, each until it has passed in every mode; then servers, suites, coverage, and a check of
+every file that was written."""
 
-import concurrent.futures
 import fnmatch
-import hashlib
-import json
-import pathlib
-import queue
-import threading
+import os
+import sys
+import time
 
 import coverage
 import narrow
 import servers
 import suites
 import table
+from checks import SECONDS_PER_MEGABYTE, Checks
 from jobs import Script, scripts
 from objects import Objects
-from runner import Runner, make_inputs
+from pool import Clock, Pool
+from runner import HERE, Runner, make_inputs
+from state import State, build_of, commit_of
 
 MODES = ("null", "probes", "poison")
+SECONDS_PLAIN, SECONDS_MODE = 2.5, 2.0  # for a job, two at once, with its share of the instrumenting
+WRITTEN_MEGABYTES = {"null": 5000, "probes": 9500, "poison": 5500}  # by all jobs
+SLOWER = 1.4  # a suite, instrumented
+NARROWING_SECONDS, ALL_NARROWING_SECONDS = 240, 1200
 
 
-class State:
-    """What is known of each job, kept in a file: it goes on where it was stopped."""
-
-    def __init__(self, file: pathlib.Path, build: str):
-        self.file, self.build, self.lock = file, build, threading.Lock()
-        self.jobs = json.loads(file.read_text()) if file.exists() else {}
-
-    def of(self, job: Script) -> dict:
-        """Its results; those in modes count for one build, the others for one text of the job."""
-        text = hashlib.sha256(job.text.encode()).hexdigest()[:16]
-        known = self.jobs.setdefault(job.key, {})
-        if known.get("text") != text:
-            known.clear()
-            known.update(text=text)
-        if known.get("build") != self.build:
-            known.update(build=self.build, modes={})
-        return known
-
-    def save(self) -> None:
-        with self.lock:
-            self.file.write_text(json.dumps(self.jobs, indent=1))
+def steady(job: Script, runner: Runner, known: dict):
+    """Finds out by three plain runs whether it is steady, if that is not known; the last plain run."""
+    if "used" in known:
+        return None
+    used = runner.observed(job)[1]
+    plain, unsteady = runner.run(job, "plain"), None
+    for _ in range(2):
+        unsteady = unsteady or plain.difference(runner.run(job, "plain"))
+    known.update(used=used, unsteady=unsteady, seconds=round(plain.seconds, 2))
+    return plain
 
 
-def build_of(programs: pathlib.Path) -> str:
-    files = (programs / "bin" / "traceback", programs / "lib" / "libtraceback.so")
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
-
-
-def judge(job: Script, runner: Runner, known: dict, modes: list[str]) -> list[str]:
-    """Runs what is not known yet; what to say about it."""
-    plain = None
-    if "used" not in known:
-        known["used"] = runner.observed(job)[1]
-        plain = runner.run(job, "plain")
-        for _ in range(2):
-            if known.get("unsteady") is None:
-                known["unsteady"] = plain.difference(runner.run(job, "plain"))
-        known["seconds"] = round(plain.seconds, 2)
+def judge(job: Script, runner: Runner, state: State, modes: list[str]) -> list[str]:
+    """Runs what has not passed yet; what to say about it."""
+    known = state.of("jobs", job.key, job.text)
+    plain = steady(job, runner, known)
     if known["unsteady"]:
         return [f"not counted: {known['unsteady']}"]
     said = []
     for mode in modes:
-        if known["modes"].get(mode) == "":
+        if known["modes"].get(mode, {}).get("why", "not run") == "":
             continue
         plain = plain or runner.run(job, "plain")
-        lines, alone = runner.bound(known["used"], mode) if runner.way == "bound" or mode == "poison" else ([], [])
-        difference = plain.difference(runner.run(job, mode, lines, 60 + 30 * plain.seconds))
+        runner.trapped()
+        try:
+            lines, alone = runner.bound(known["used"], mode) if runner.way == "bound" or mode == "poison" else ([], [])
+            difference = plain.difference(runner.run(job, mode, lines, 60 + 30 * plain.seconds))
+        except (RuntimeError, OSError) as failure:  # the instrumentor, or no room
+            alone, difference = [], str(failure)
         if difference and (again := plain.difference(runner.run(job, "plain"))):
             known["unsteady"] = again
             return [f"not counted: {again}"]
         if difference:
             difference += runner.traps()
-        known["modes"][mode] = difference or ""
-        known["alone"] = sorted({*known.get("alone", []), *alone})
+        state.note(known, mode, difference or "", alone=alone)
         said.append(f"{mode}: {difference or 'the same'}")
     return said
 
 
+class Whole:
+    """One run, stage by stage. All that it comes to is in the state."""
+
+    def __init__(self, options, state: State, objects: Objects, pool: Pool):
+        self.options, self.state, self.objects, self.pool, self.clock = options, state, objects, pool, Clock()
+        self.checks = Checks(options.programs.resolve() / "bin" / "truth_second_decoder", options.state)
+        self.modes = [] if options.plain else options.mode or list(MODES)
+
+    def say(self, text: str) -> None:
+        print(f"corpus: {text}; {self.clock}", flush=True)
+
+    def run_jobs(self, jobs: list[Script]) -> None:
+        if self.options.again:
+            for job in jobs:
+                self.state.of("jobs", job.key, job.text)["modes"] = {}
+        cost = SECONDS_PLAIN + SECONDS_MODE * len(self.modes)
+
+        def work(runner: Runner, item: tuple[int, Script]) -> None:
+            number, job = item
+            said = judge(job, runner, self.state, self.modes)
+            self.state.save()
+            self.clock.done(cost, not said)
+            if said:
+                self.say(f"job {number} of {len(jobs)}, {job.key}: {'; '.join(said)}")
+
+        self.pool.each(enumerate(jobs, 1), work)
+
+    def run_narrow(self, jobs: list[Script]) -> None:
+        """Cuts each failure down to a function, for as long as that may take."""
+        failed = [(job, mode) for job in jobs for mode in self.modes
+                  if (result := self.state.of("jobs", job.key, job.text)["modes"].get(mode, {})).get("why") and "culprit" not in result]
+        end = time.monotonic() + ALL_NARROWING_SECONDS
+        self.clock.plan(min(ALL_NARROWING_SECONDS, len(failed) * NARROWING_SECONDS / 4))
+
+        def work(runner: Runner, item: tuple[Script, str]) -> None:
+            job, mode = item
+            if (left := end - time.monotonic()) <= 0:
+                return
+            try:
+                found = narrow.narrowed(job, runner, mode, min(NARROWING_SECONDS, left))
+            except (RuntimeError, OSError) as failure:
+                found = f"not cut down: {failure}"
+            self.state.of("jobs", job.key, job.text)["modes"][mode]["culprit"] = found
+            self.state.save()
+            self.clock.done(NARROWING_SECONDS / 4)
+            self.say(f"{job.key}: {mode}: {found}")
+
+        self.pool.each(failed, work)
+
+    def run_files(self) -> None:
+        """All that were written, by whatever stage; the largest first, lest one core wait for them at the end."""
+        written = sorted(self.objects.written(), key=lambda one: -os.path.getsize(one[2]))
+        todo = [one for one in written if not self.checks.known_already(one[1], one[2])]
+
+        def work(runner: Runner, item: tuple[int, tuple]) -> None:
+            number, (mode, original, copy) = item
+            said = Checks.wrong(self.checks.check(original, copy, mode))
+            self.clock.done(SECONDS_PER_MEGABYTE * os.path.getsize(copy) / 1e6)
+            if said or number % 100 == 0:
+                self.say(f"file {number} of {len(todo)}, {original}, {mode}: {said or 'all right'}")
+
+        self.pool.each(enumerate(todo, 1), work)
+
+    def run_servers(self) -> None:
+        for server in servers.SERVERS:  # one at a time: load and server take a core each
+            def work(runner: Runner, one: servers.Server) -> None:
+                said = servers.judge(one, runner, self.state, self.modes, self.options.again)
+                self.clock.done(servers.SECONDS * (1 + len(self.modes)), not said)
+                for line in said:
+                    self.say(line)
+
+            if not self.options.only or server.name in self.options.only:
+                self.pool.each([server], work)
+
+    def run_suites(self) -> None:
+        def work(runner: Runner, suite: suites.Suite) -> None:
+            said = suites.Suites(runner, self.options.state).judge(suite, self.state, self.modes, self.options.again)
+            self.state.save()
+            self.clock.done(self.cost(suite), not said)
+            for line in said:
+                self.say(line)
+
+        chosen = [suite for suite in suites.SUITES if not self.options.only or suite.name in self.options.only]
+        self.pool.each(sorted(chosen, key=lambda suite: -suite.seconds), work)
+
+    def run_coverage(self) -> None:
+        def work(runner: Runner, name: str) -> None:
+            self.say(coverage.judge(name, runner, self.state, self.options.again))
+            self.clock.done(coverage.SECONDS / self.options.jobs)
+
+        self.pool.each([name for name in coverage.PROGRAMS if not self.options.only or name in self.options.only], work)
+
+    def cost(self, suite: suites.Suite) -> float:
+        return suite.seconds * (1 + SLOWER * len(self.modes)) / self.options.jobs
+
+    def run(self, stages: list[str], jobs: list[Script]) -> None:
+        if "jobs" in stages:
+            self.clock.plan(len(jobs) * (SECONDS_PLAIN + SECONDS_MODE * len(self.modes)))
+            share = len(jobs) / len(scripts())
+            self.clock.plan(SECONDS_PER_MEGABYTE * share * sum(WRITTEN_MEGABYTES[mode] for mode in self.modes))
+        if "servers" in stages:
+            self.clock.plan(servers.SECONDS * (1 + len(self.modes)) * len(servers.SERVERS))
+        if "suites" in stages:
+            self.clock.plan(sum(self.cost(suite) for suite in suites.SUITES))
+        if "coverage" in stages:
+            self.clock.plan(coverage.SECONDS * len(coverage.PROGRAMS) / self.options.jobs)
+        for stage in stages:
+            print(f"corpus: {stage}", flush=True)
+            if stage == "jobs":
+                self.run_jobs(jobs)
+                self.run_narrow(jobs)
+            else:
+                getattr(self, f"run_{stage}")()
+            self.run_files()
+
+
+def stages_of(options) -> list[str]:
+    chosen = [stage for stage in ("jobs", "servers", "suites", "coverage") if getattr(options, stage, False)]
+    if chosen:
+        return chosen
+    return ["jobs"] if options.only or options.mode or options.plain else ["jobs", "servers", "suites", "coverage"]
+
+
 def main(options) -> int:
+    stages = stages_of(options)
     jobs = [job for job in scripts() if not options.only or any(fnmatch.fnmatch(job.key, pattern) for pattern in options.only)]
-    if options.list or not (jobs or options.suites or options.servers or options.coverage):
-        print("\n".join(job.key for job in jobs or scripts()))
+    if options.list or ("jobs" in stages and not jobs) or options.bisect not in {None, *(job.key for job in scripts())}:
+        print("\n".join(job.key for job in (jobs if options.list else scripts())))
         return 0 if options.list else 2
-    modes = [] if options.plain else options.mode or list(MODES)
     options.state = options.state.resolve()
     options.state.mkdir(parents=True, exist_ok=True)
     make_inputs(options.state)
     build = build_of(options.programs)
-    state = State(options.state / "whole.json", build)
+    state = State(options.state / "state.json", build, commit_of(HERE))
     objects = Objects(options.programs.resolve() / "bin" / "traceback", options.state, build)
-    if options.suites or options.servers or options.coverage or options.bisect:
-        runner = Runner(objects, options.state, options.programs, options.way)
-        try:
+    print(f"corpus: build {build} of commit {state.commit}", flush=True)
+    try:
+        with Pool(1 if options.bisect else options.jobs, lambda: Runner(objects, options.state, options.programs, options.way)) as pool:
             if options.bisect:
-                return narrow.main(next(job for job in scripts() if job.key == options.bisect), runner, modes[0])
-            if options.coverage:
-                return coverage.main(options, runner)
-            return (suites if options.suites else servers).main(options, runner, modes)
-        finally:
-            runner.close()
-    runners = queue.Queue()
-    for _ in range(options.jobs):
-        runners.put(Runner(objects, options.state, options.programs, options.way))
-    if options.again:
-        for job in jobs:
-            state.of(job)["modes"] = {}
-
-    def work(number: int, job: Script) -> None:
-        runner = runners.get()
-        try:
-            said = judge(job, runner, state.of(job), modes)
-            if said:
-                print(f"corpus: [{number}/{len(jobs)}] {job.key}: {'; '.join(said)}", flush=True)
-            state.save()
-        finally:
-            runners.put(runner)
-
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for done in [pool.submit(work, number, job) for number, job in enumerate(jobs, 1)]:
-            done.result()
-    while not runners.empty():
-        runners.get().close()
-    return table.write(options.state, [(job, state.of(job)) for job in jobs], modes, objects)
+                job = next(job for job in scripts() if job.key == options.bisect)
+                return narrow.main(job, pool.all[0], (options.mode or ["probes"])[0])
+            whole = Whole(options, state, objects, pool)
+            whole.run(stages, jobs)
+            return table.write(options.state, state, objects, whole.checks, [] if options.plain else list(MODES))
+    except KeyboardInterrupt:
+        print("corpus: stopped; the same command goes on from here", file=sys.stderr)
+        return 130
