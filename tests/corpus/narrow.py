@@ -59,12 +59,9 @@ class Narrowing:
         return self.plain.difference(self.runner.run(self.job, self.mode, lines, 60 + 30 * self.plain.seconds)) is None
 
     def at_breakpoints(self, met: list[tuple[str, int]]) -> Culprit | None:
-        """Where leaving out the functions in which breakpoints were met is enough: one of them that is needed."""
+        """Where leaving out the functions in which breakpoints were met is enough: one of them that is needed. Old code that is
+        left alone may lead to further breakpoints."""
         places = []
-        for path, address in met:
-            found = next((f for f in self.functions(path) if f.original <= address < f.original + f.size), None) if path in self.used else None
-            if found is not None and not any(place[0] == path and place[1] == found for place in places):
-                places.append((path, found, address))
 
         def passes_without(left_out: list) -> bool:
             choice = dict.fromkeys(self.used, ())
@@ -72,10 +69,21 @@ class Narrowing:
                 choice[path] += (f"--exclude={function.number}",)
             return self.passes(choice)
 
-        if not places or not passes_without(places):
-            return None
-        path, function, address = places[last_culprit(len(places), lambda k: passes_without(places[:k]))]
-        return Culprit(path, function, len(places) == 1 or passes_without([(path, function, address)]), self.runs, address)
+        while True:
+            known = len(places)
+            for path, address in met:
+                found = next((f for f in self.functions(path) if f.original <= address < f.original + f.size), None) if path in self.used else None
+                if found is not None and not any(place[:2] == (path, found) for place in places):
+                    places.append((path, found, address))
+            if len(places) == known:
+                return None
+            if passes_without(places):
+                break
+            met = self.runner.trapped()
+        needed = places[last_culprit(len(places), lambda k: passes_without(places[:k]))]
+        sole = len(places) == 1 or passes_without([needed])
+        path, function, address = needed if sole else places[0]
+        return Culprit(path, function, sole, self.runs, address)
 
     def functions(self, path: str) -> list[maps.MappedFunction]:
         copy, _ = self.runner.objects.copy(path, self.mode)

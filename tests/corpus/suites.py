@@ -110,7 +110,8 @@ class Suites:
         folder.mkdir(exist_ok=True)
         if suite.source.startswith("https:"):
             if not any(folder.iterdir()):
-                cloned = subprocess.run(["git", "clone", "-q", "--depth", "1", "--branch", suite.unpack, suite.source, folder], check=False, capture_output=True)
+                cloned = subprocess.run(["timeout", "120", "git", "clone", "-q", "--depth", "1", "--branch", suite.unpack, suite.source, folder],
+                                        check=False, capture_output=True)
                 if cloned.returncode != 0:
                     return f"no source package has it, and {suite.source} cannot be reached: put {suite.unpack} of it into {folder}"
         elif suite.source:

@@ -128,15 +128,14 @@ class Whole:
         self.pool.each(enumerate(todo, 1), work)
 
     def run_servers(self) -> None:
-        for server in servers.SERVERS:  # one at a time: load and server take a core each
+        for server in self.chosen(servers.SERVERS):  # one at a time: load and server take a core each
             def work(runner: Runner, one: servers.Server) -> None:
                 said = servers.judge(one, runner, self.state, self.modes, self.options.again)
                 self.clock.done(servers.SECONDS * (1 + len(self.modes)), not said)
                 for line in said:
                     self.say(line)
 
-            if not self.options.only or server.name in self.options.only:
-                self.pool.each([server], work)
+            self.pool.each([server], work)
 
     def run_suites(self) -> None:
         def work(runner: Runner, suite: suites.Suite) -> None:
@@ -146,15 +145,18 @@ class Whole:
             for line in said:
                 self.say(line)
 
-        chosen = [suite for suite in suites.SUITES if not self.options.only or suite.name in self.options.only]
-        self.pool.each(sorted(chosen, key=lambda suite: -suite.seconds), work)
+        self.pool.each(sorted(self.chosen(suites.SUITES), key=lambda suite: -suite.seconds), work)
 
     def run_coverage(self) -> None:
         def work(runner: Runner, name: str) -> None:
             self.say(coverage.judge(name, runner, self.state, self.options.again))
             self.clock.done(coverage.SECONDS / self.options.jobs)
 
-        self.pool.each([name for name in coverage.PROGRAMS if not self.options.only or name in self.options.only], work)
+        self.pool.each(self.chosen(coverage.PROGRAMS), work)
+
+    def chosen(self, things) -> list:
+        """Those that --only names, if anything."""
+        return [thing for thing in things if not self.options.only or getattr(thing, "name", thing) in self.options.only]
 
     def cost(self, suite: suites.Suite) -> float:
         return suite.seconds * (1 + SLOWER * len(self.modes)) / self.options.jobs
@@ -165,11 +167,11 @@ class Whole:
             share = len(jobs) / len(scripts())
             self.clock.plan(SECONDS_PER_MEGABYTE * share * sum(WRITTEN_MEGABYTES[mode] for mode in self.modes))
         if "servers" in stages:
-            self.clock.plan(servers.SECONDS * (1 + len(self.modes)) * len(servers.SERVERS))
+            self.clock.plan(servers.SECONDS * (1 + len(self.modes)) * len(self.chosen(servers.SERVERS)))
         if "suites" in stages:
-            self.clock.plan(sum(self.cost(suite) for suite in suites.SUITES))
+            self.clock.plan(sum(self.cost(suite) for suite in self.chosen(suites.SUITES)))
         if "coverage" in stages:
-            self.clock.plan(coverage.SECONDS * len(coverage.PROGRAMS) / self.options.jobs)
+            self.clock.plan(coverage.SECONDS * len(self.chosen(coverage.PROGRAMS)) / self.options.jobs)
         for stage in stages:
             print(f"corpus: {stage}", flush=True)
             if stage == "jobs":
@@ -181,7 +183,7 @@ class Whole:
 
 
 def stages_of(options) -> list[str]:
-    chosen = [stage for stage in ("jobs", "servers", "suites", "coverage") if getattr(options, stage, False)]
+    chosen = [stage for stage in ("servers", "suites", "coverage") if getattr(options, stage)]
     if chosen:
         return chosen
     return ["jobs"] if options.only or options.mode or options.plain else ["jobs", "servers", "suites", "coverage"]

@@ -33,6 +33,7 @@ void TestSecondDecoder::theCopiesAreTheOriginals_data() {
                        "/usr/bin/sqlite3",
                        "/usr/lib/x86_64-linux-gnu/libz.so.1",
                        "/usr/lib/x86_64-linux-gnu/libjq.so.1",
+                       "/usr/lib/x86_64-linux-gnu/libxml2.so.2",
                        "/usr/lib/x86_64-linux-gnu/libzstd.so.1"};
   if (qEnvironmentVariableIsSet("TRACEBACK_SOAK"))
     files += {"/usr/bin/gawk", "/usr/bin/perl", "/usr/lib/x86_64-linux-gnu/libsqlite3.so.0",

@@ -317,8 +317,10 @@ bool CopyChecker::checkDispatch(Line& line, const Code& original, bool& found) {
                               (c.ripOffset == 0 ? std::ranges::equal(c.code(), original.code())
                                                 : c.ripTarget == original.ripTarget);
       const auto [following, fixed] = originOf(*line.function, line.pc);
-      // The first of the two jumps goes to a copy, the last is the original one.
-      if (isOriginal && (line.pc >= line.end || following != original.address || !fixed)) break;
+      // The first of the two jumps goes to a copy, the last is the original one. Tables follow the last of
+      // all.
+      const bool last = isOriginal && (firstTable(line, leas[1]) - line.pc < 4 || line.pc >= line.end);
+      if (last || (isOriginal && (following != original.address || !fixed))) break;
     }
     if (i == 63) return fail(line, at, "an indirect jump's lookup has no end"), false;
   }
@@ -326,6 +328,10 @@ bool CopyChecker::checkDispatch(Line& line, const Code& original, bool& found) {
     return fail(line, line.pc, "an indirect jump's lookup is not understood"), false;
   line.tables[leas[1]] = {leas[0], range};
   return true;
+}
+
+std::uint64_t CopyChecker::firstTable(const Line& line, std::uint64_t atMost) {
+  return line.tables.empty() ? atMost : std::min(atMost, line.tables.begin()->first);
 }
 
 bool CopyChecker::checkBlocks(Line& line) {
