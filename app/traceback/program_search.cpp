@@ -33,6 +33,12 @@ bool gainsRights(const fs::path& program) {
   return geteuid() != 0 && getxattr(program.c_str(), "security.capability", nullptr, 0) > 0;
 }
 
+bool isDynamicLinker(const loader::ElfImage& image) {
+  const auto soname = image.dynamicValue(DT_SONAME);
+  const auto name = soname ? image.dynamicString(*soname) : std::nullopt;
+  return name && name->starts_with("ld-linux");
+}
+
 }  // namespace
 
 model::Result<fs::path> findProgram(const std::string& name) {
@@ -76,6 +82,10 @@ std::optional<std::string> reasonToRunAsIs(const fs::path& program) {
   if (!file) return file.error().message;
   const auto image = loader::ElfImage::parse(file->bytes(), program.string());
   if (!image) return image.error().message;
+  if (isDynamicLinker(*image)) {
+    return "the dynamic linker, which cannot be recorded together with the program that it is to start: name "
+           "that (traceback run -- PROG)";
+  }
   if (image->segment(PT_INTERP) == nullptr) return "statically linked, so the runtime cannot be added";
   return std::nullopt;
 }

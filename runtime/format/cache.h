@@ -18,6 +18,9 @@
 //   TRACEBACK_COLLECTOR    the `traceback` program
 //   TRACEBACK_ONLY, TRACEBACK_EXCLUDE   patterns of file names, a newline between them
 //   TRACEBACK_INSTRUMENT   options for the instrumentor, as on its command line
+//   TRACEBACK_TELL         kTellNever, or DEVICE:INODE, hexadecimal, of standard error where `traceback run`
+//   began:
+//                          only there a snap is named
 //   TRACEBACK_EXEC         COMM/EXECFN: what a copy that was executed in an original's place goes by
 //   TRACEBACK_AUDIT        sixteen digits of room, where the audit library puts the address of its Bridge
 //
@@ -33,6 +36,8 @@ namespace traceback::format {
 // With an audit library there, glibc lays out thread-local storage before it knows the libraries of a
 // program, and leaves room of 512 bytes for theirs: too little for the runtime's 4096.
 inline constexpr char kTunable[] = "glibc.rtld.optional_static_tls=8704";
+
+inline constexpr char kTellNever[] = "never";
 
 inline constexpr unsigned kFlavourDigits = 16;
 inline constexpr unsigned kKeyDigits = 32;

@@ -1,5 +1,7 @@
 #include "runtime/inject/collector.h"
 
+#include <asm/ioctls.h>
+#include <asm/termbits.h>
 #include <linux/prctl.h>
 #include <sys/stat.h>
 
@@ -18,6 +20,24 @@ bool standardErrorIsTheSame() {
   struct stat now{};
   return hasStandardError && !failed(systemCall(__NR_fstat, 2, asLong(&now))) &&
          now.st_dev == standardError.st_dev && now.st_ino == standardError.st_ino;
+}
+
+bool mayTell() {
+  if (!standardErrorIsTheSame()) return false;
+  const Environment& environment = process.environment;
+  switch (environment.telling) {
+    case Telling::OnTerminal: {
+      struct termios settings;
+      return !failed(systemCall(__NR_ioctl, 2, TCGETS, asLong(&settings)));
+    }
+    case Telling::WhereRunDid:
+      return standardError.st_dev == environment.runErrorDevice &&
+             standardError.st_ino == environment.runErrorInode;
+    case Telling::Always:
+      return true;
+    default:
+      return false;
+  }
 }
 
 // A collector that hangs does not hang the program for ever.
@@ -42,7 +62,7 @@ void runCollector() {
   variables[used++] = "PATH=/usr/local/bin:/usr/bin:/bin";
   if (!environment.home.empty()) variables[used++] = environment.home.c_str();
   if (!environment.stateHome.empty()) variables[used++] = environment.stateHome.c_str();
-  const bool speak = standardErrorIsTheSame();
+  const bool speak = mayTell();
   const ChildProgram child{environment.collector.c_str(), arguments, variables, !speak, kMostMilliseconds};
 
   // Yama lets a process be traced by its descendants if it says so.

@@ -77,6 +77,21 @@ std::uint64_t parseAddress(const char* text) {
   return address;
 }
 
+void setTelling(Environment& environment, char* value) {
+  if (strcmp(value, format::kTellNever) == 0) {
+    environment.telling = Telling::Never;
+    return;
+  }
+  char* colon = value;
+  while (*colon != 0 && *colon != ':') ++colon;
+  if (*colon == 0) return;
+  *colon = 0;
+  environment.runErrorDevice = parseAddress(value);
+  *colon = ':';
+  environment.runErrorInode = parseAddress(colon + 1);
+  environment.telling = Telling::WhereRunDid;
+}
+
 // What is of this process alone, its children do not get.
 bool isForChildren(char* entry) {
   constexpr const char* kOwn[] = {"TRACEBACK_AUDIT", "TRACEBACK_EXEC", "TRACEBACK_PROGRAM"};
@@ -99,14 +114,20 @@ void takeEnvironment(char** entries, Environment& environment) {
   Path audit;
   addFolderOf(self.path, audit).add("libtraceback-audit.so");
   bool follow = false;
+  Telling userSays = Telling::OnTerminal;
   char** to = entries;
   for (char** from = entries; *from != nullptr; ++from) {
     bool keep = true;
     char* entry = *from;
     if (char* value = valueOf(entry, "TRACEBACK")) {
       if (strcmp(value, "off") == 0) environment.off = true;
+      if (strcmp(value, "quiet") == 0) userSays = Telling::Never;
+      if (strcmp(value, "tell") == 0) userSays = Telling::Always;
     } else if ((value = valueOf(entry, "TRACEBACK_SNAP_DIR"))) {
       environment.snapFolder.add(value);
+      keep = false;
+    } else if ((value = valueOf(entry, "TRACEBACK_TELL"))) {
+      setTelling(environment, value);
       keep = false;
     } else if ((value = valueOf(entry, "TRACEBACK_BUFFER_SIZE"))) {
       environment.bufferSize = parseSize(value);
@@ -147,6 +168,7 @@ void takeEnvironment(char** entries, Environment& environment) {
   }
   *to = nullptr;
   setCollector(environment, self.path);
+  if (userSays != Telling::OnTerminal) environment.telling = userSays;
   if (!environment.cache.good()) environment.cache.clear();
   if (!follow || environment.cache.empty()) return forgetChildren();
   keepForChildren("TRACEBACK_AUDIT=0000000000000000");

@@ -8,7 +8,8 @@ namespace traceback::inject {
 // Reads what `traceback run` set and takes it out of the array, together with our own entries of
 // LD_PRELOAD, LD_AUDIT and GLIBC_TUNABLES. The array stays where it is; the entries behind a removed one
 // move up. Children get it back (following.h).
-//   TRACEBACK             "off": nothing is recorded (stays: it is the user's)
+//   TRACEBACK             "off": nothing is recorded; "quiet", "tell": see Telling (stays: it is the user's)
+//   TRACEBACK_TELL        what Telling the run has; "DEVICE:INODE" is Telling::WhereRunDid
 //   TRACEBACK_SNAP_DIR    where snaps go
 //   TRACEBACK_BUFFER_SIZE bytes of a thread's main ring, with K, M or G
 //   TRACEBACK_COLLECTOR   the `traceback` program; else ../bin/traceback beside this library

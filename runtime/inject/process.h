@@ -8,6 +8,14 @@
 
 namespace traceback::inject {
 
+// Whether a process that met a fatal signal names its snap on standard error.
+enum class Telling : std::uint8_t {
+  OnTerminal,   // if that is a terminal: whoever catches it may look for what the program itself says
+  WhereRunDid,  // if that is the file that `traceback run` had there
+  Always,
+  Never
+};
+
 struct Environment {
   bool off = false;            // TRACEBACK=off, or a set-user-id program
   std::uint64_t bufferSize = 0;
@@ -17,6 +25,8 @@ struct Environment {
   Path cache;                  // ROOT/FLAVOUR (runtime/format/cache.h); empty: children are not followed
   std::uint64_t bridge = 0;    // where the audit library's format::Bridge is
   Path runtimeFolder;          // XDG_RUNTIME_DIR
+  Telling telling = Telling::OnTerminal;
+  std::uint64_t runErrorDevice = 0, runErrorInode = 0;  // for Telling::WhereRunDid
   Path home, stateHome;        // handed on to the collector
 };
 

@@ -94,6 +94,22 @@ class DeployedTest : public QObject {
     QCOMPARE(snaps().size(), 1);
   }
 
+  void onATerminalTheSnapIsNamed() {
+    const QString program = deploy(CRASH_PROGRAM);
+    const Ran ran = run("/usr/bin/script", {"-q", "-c", program, "/dev/null"}, m_line->environment());
+    QCOMPARE(snaps().size(), 1);
+    QVERIFY2(ran.out.contains(snaps()[0].toUtf8()), ran.out.constData());
+  }
+
+  void elsewhereItIsNamedOnlyWhenAskedFor() {
+    const QString program = deploy(CRASH_PROGRAM);
+    QCOMPARE(runIt(program).err, QByteArray());
+    QCOMPARE(snaps().size(), 1);
+    m_line->environment().insert("TRACEBACK", "tell");
+    QVERIFY(runIt(program).err.contains("its trace is in"));
+    QCOMPARE(snaps().size(), 2);
+  }
+
   void recordingCanBeTurnedOff() {
     const QString program = deploy(CRASH_PROGRAM);
     m_line->environment().insert("TRACEBACK", "off");

@@ -148,6 +148,53 @@ class RunTest : public QObject {
     QVERIFY(ran.err.contains("runs untraced") && ran.err.contains("/proc/self/nowhere"));
   }
 
+  void aSnapIsNamedWhereTheCommandsErrorsGo() {
+    const Ran ran = runIt({CRASH_PROGRAM});
+    QCOMPARE(m_line->snaps().size(), 1);
+    QVERIFY2(ran.complainsInOneLine() && ran.err.contains(m_line->snaps()[0].toUtf8()), ran.err.constData());
+  }
+
+  void whoeverCatchesAProgramsErrorsSeesNothingOfIt() {
+    const QString file = m_line->path("errors");
+    const Ran ran = runIt({"/bin/sh", "-c", "\"$0\" 2>\"$1\"; echo $?", CRASH_PROGRAM, file});
+    QVERIFY2(ran.out.endsWith("\n139\n"), ran.out.constData());
+    QVERIFY2(!readFile(file).contains("traceback"), readFile(file).constData());
+    QCOMPARE(m_line->snaps().size(), 1);
+  }
+
+  void quietNamesNoSnap_data() {
+    QTest::addColumn<QStringList>("options");
+    QTest::addColumn<QString>("variable");
+    QTest::newRow("by option") << QStringList{"--quiet"} << QString();
+    QTest::newRow("by variable") << QStringList{} << "quiet";
+  }
+  void quietNamesNoSnap() {
+    QFETCH(QStringList, options);
+    QFETCH(QString, variable);
+    if (!variable.isEmpty()) m_line->environment().insert("TRACEBACK", variable);
+    const Ran ran = m_line->traceback(QStringList{"run"} + options + QStringList{"--", CRASH_PROGRAM});
+    QCOMPARE(ran.status, 128 + SIGSEGV);
+    QCOMPARE(ran.err, QByteArray());
+    QCOMPARE(m_line->snaps().size(), 1);
+  }
+
+  void tellNamesEverySnap() {
+    m_line->environment().insert("TRACEBACK", "tell");
+    const QString file = m_line->path("errors");
+    runIt({"/bin/sh", "-c", "\"$0\" 2>\"$1\"", CRASH_PROGRAM, file});
+    QCOMPARE(m_line->snaps().size(), 1);
+    QVERIFY2(readFile(file).contains(m_line->snaps()[0].toUtf8()), readFile(file).constData());
+  }
+
+  void theDynamicLinkerAsTheProgramIsToldToNameTheProgramInstead() {
+    const Ran ran = runIt({"/lib64/ld-linux-x86-64.so.2", m_report, "exit3"});
+    QCOMPARE(ran.status, 3);
+    QVERIFY2(ran.complainsInOneLine() && ran.err.contains("dynamic linker") &&
+                 ran.err.contains("traceback run -- PROG"),
+             ran.err.constData());
+    QCOMPARE(cached(), QStringList());
+  }
+
   void aProgramThatIsNotThereIsAnError_data() {
     QTest::addColumn<QString>("program");
     QTest::newRow("a path") << "/nowhere/prog";

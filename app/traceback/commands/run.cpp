@@ -1,4 +1,5 @@
 // traceback run: instruments a program on demand and becomes it.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -34,6 +35,7 @@ struct RunCall {
   std::string bufferSize;
   std::vector<std::string> only, exclude;
   bool nullMode = false;
+  bool quiet = false;
 };
 
 // Becomes the program; comes back only if that failed.
@@ -81,6 +83,18 @@ void setOrUnset(const char* variable, const std::string& value) {
     setenv(variable, value.c_str(), 1);
 }
 
+// Processes of the run that write their errors elsewhere than we do say nothing of ours there: what is caught
+// is compared.
+void setTelling(bool quiet) {
+  struct stat error{};
+  if (quiet)
+    setenv("TRACEBACK_TELL", format::kTellNever, 1);
+  else if (fstat(STDERR_FILENO, &error) == 0)
+    setenv("TRACEBACK_TELL", std::format("{:x}:{:x}", error.st_dev, error.st_ino).c_str(), 1);
+  else
+    unsetenv("TRACEBACK_TELL");
+}
+
 // What the processes of the run need to know. The runtime takes these out of the program's sight again.
 model::Result<void> setEnvironment(const RunCall& call, const Installation& installation,
                                    const InstrumentedCache& cache, const instrument::Options& options) {
@@ -93,6 +107,7 @@ model::Result<void> setEnvironment(const RunCall& call, const Installation& inst
   setenv("TRACEBACK_COLLECTOR", installation.program.c_str(), 1);
   setenv("TRACEBACK_CACHE", cache.folder().c_str(), 1);
   setenv("TRACEBACK_AUDIT", "0000000000000000", 1);
+  setTelling(call.quiet);
   setOrUnset("TRACEBACK_INSTRUMENT", *instrumentation);
   setOrUnset("TRACEBACK_ONLY", joined(call.only));
   setOrUnset("TRACEBACK_EXCLUDE", joined(call.exclude));
@@ -216,6 +231,7 @@ void addRun(CLI::App& app, Action& chosen, const std::vector<std::string>& words
       ->type_name("PATTERN")
       ->allow_extra_args(false);
   command->add_flag("--null", call->nullMode, "Run a copy of the code without probes: records nothing");
+  command->add_flag("--quiet", call->quiet, "Do not name snaps on standard error");
   command->usage("Usage: traceback run [OPTIONS] -- PROG [ARGUMENT...]");
   command->footer(
       "The program, the libraries that it loads and the programs that it starts are instrumented when they "
@@ -223,8 +239,9 @@ void addRun(CLI::App& app, Action& chosen, const std::vector<std::string>& words
       "first met; the copies are kept in $XDG_CACHE_HOME/traceback/instrumented, up to TRACEBACK_CACHE_SIZE\n"
       "(default 4G). The C library stays as it is. A file that cannot be instrumented is used as it is; for "
       "the\n"
-      "program itself, standard error says so; `traceback doctor` lists the others. TRACEBACK=off in the\n"
-      "environment: no recording.");
+      "program itself, standard error says so; `traceback doctor` lists the others. A process that\n"
+      "meets a fatal signal names its snap on standard error if that is where this command's goes, too.\n"
+      "TRACEBACK in the environment: off: no recording; quiet: snaps are not named; tell: they always are.");
   command->callback(
       [call, &words, &chosen] { chosen = [call, &words] { return runProgram(*call, words); }; });
 }
