@@ -9,6 +9,11 @@
 #include "runtime/inject/process.h"
 #include "runtime/inject/rings.h"
 
+// In handler.S.
+extern "C" void traceback_call_handler(int, siginfo_t*, void* context, std::uint64_t handler,
+                                       std::uint64_t pc);
+extern "C" const char traceback_handler_returns[];
+
 namespace traceback::inject {
 
 namespace {
@@ -31,6 +36,7 @@ class OriginalAddresses {
     if (static_cast<std::uint64_t>(pc) == m_shown) pc = static_cast<greg_t>(m_copy);
     if (m_stackHidden) showAlternateStack(m_context, m_stack);
   }
+  std::uint64_t copy() const { return m_copy; }
   OriginalAddresses(const OriginalAddresses&) = delete;
   OriginalAddresses& operator=(const OriginalAddresses&) = delete;
 
@@ -71,10 +77,23 @@ void runHandler(int signal, siginfo_t* info, void* data) {
   {
     const OriginalAddresses shown(signal, *info, context);
     setMask(maskOf(action, signal, context));
-    reinterpret_cast<void (*)(int, siginfo_t*, void*)>(action.handler)(signal, info, data);
+    // Whoever unwinds comes to the copy: what catches an exception there goes on being recorded.
+    traceback_call_handler(signal, info, data, action.handler, shown.copy());
     setMask(kAllSignals);
   }
   endSignal(interrupted, context);
 }
 
+bool isHandlerReturn(std::uint64_t address) {
+  return address == reinterpret_cast<std::uint64_t>(traceback_handler_returns);
+}
+
 }  // namespace traceback::inject
+
+// The personality of the frame in handler.S (Itanium C++ ABI: Exception Handling, 1.6): called when an
+// exception, or a thread's cancellation, leaves the handler.
+extern "C" [[gnu::used]] int traceback_handler_is_left(int, int actions, std::uint64_t, void*, void*) {
+  constexpr int kCleanupPhase = 2, kContinueUnwind = 8;
+  if ((actions & kCleanupPhase) != 0) traceback::inject::expectJump();
+  return kContinueUnwind;
+}

@@ -3,9 +3,14 @@
 
 #include <signal.h>
 
+#include <cstdint>
+
 namespace traceback::inject {
 
 // What the kernel calls for every signal that the program handles.
 void runHandler(int signal, siginfo_t* info, void* context);
+
+// Whether this is where the program's handlers return to: for unwinders what libc's restorer is without us.
+bool isHandlerReturn(std::uint64_t address);
 
 }  // namespace traceback::inject

@@ -77,6 +77,9 @@ void findLibc() {
   lookUpInto(libc.fopen, "fopen", "GLIBC_2.2.5");
   lookUpInto(libc.fopen64, "fopen64", "GLIBC_2.2.5");
   lookUpInto(libc.dlinfo, "dlinfo", "GLIBC_2.34", "GLIBC_2.3.3");
+  lookUpInto(libc.backtrace, "backtrace", "GLIBC_2.2.5");
+  lookUpInto(libc.dladdr, "dladdr", "GLIBC_2.34", "GLIBC_2.2.5");
+  lookUpInto(libc.dladdr1, "dladdr1", "GLIBC_2.34", "GLIBC_2.3.3");
   traceback_real_prctl = lookUp("prctl", "GLIBC_2.2.5");
   traceback_real_syscall = lookUp("syscall", "GLIBC_2.2.5");
   traceback_real_dlopen = lookUp("dlopen", "GLIBC_2.34", "GLIBC_2.2.5");

@@ -43,6 +43,9 @@ struct Libc {
   int (*open64Checked)(const char*, int);
   int (*openatChecked)(int, const char*, int);
   int (*openat64Checked)(int, const char*, int);
+  int (*backtrace)(void**, int);
+  int (*dladdr)(const void*, void*);
+  int (*dladdr1)(const void*, void*, void**, int);
   FILE* (*fopen)(const char*, const char*);
   FILE* (*fopen64)(const char*, const char*);
 };

@@ -295,13 +295,18 @@ bool anyModuleBound() { return __atomic_load_n(&boundCount, __ATOMIC_ACQUIRE) !=
 
 bool isInCopy(std::uint64_t address) { return moduleOf(address) != nullptr; }
 
-std::uint64_t originalAddress(std::uint64_t address) {
-  const BoundModule* module = moduleOf(address);
-  if (module == nullptr || module->header == nullptr) return address;
-  const ModuleHeader& header = *module->header;
-  const auto* entries = reinterpret_cast<const format::AddressEntry*>(
-      reinterpret_cast<std::uint64_t>(&header) + header.addressOffset);
-  const std::uint64_t linked = address - module->bias;
+namespace {
+
+const format::AddressEntry* entriesOf(const ModuleHeader& header) {
+  return reinterpret_cast<const format::AddressEntry*>(reinterpret_cast<std::uint64_t>(&header) +
+                                                       header.addressOffset);
+}
+
+// The entry for an address in a copy; null if there is none.
+const format::AddressEntry* entryFor(const BoundModule& module, std::uint64_t address) {
+  const ModuleHeader& header = *module.header;
+  const format::AddressEntry* const entries = entriesOf(header);
+  const std::uint64_t linked = address - module.bias;
   std::uint32_t low = 0, high = header.addressCount;  // the last entry whose `copy` is not above
   while (low < high) {
     const std::uint32_t middle = low + (high - low) / 2;
@@ -310,11 +315,50 @@ std::uint64_t originalAddress(std::uint64_t address) {
     else
       high = middle;
   }
-  if (low == 0) return address;
-  const format::AddressEntry entry = entries[low - 1];
+  return low == 0 ? nullptr : &entries[low - 1];
+}
+
+std::uint64_t behindCall(std::uint64_t original) {
+  const auto* code = reinterpret_cast<const std::uint8_t*>(original);
+  constexpr unsigned kMostPrefixes = 4;
+  for (unsigned i = 0; i < kMostPrefixes; ++i) {
+    const std::uint8_t byte = code[i];
+    if (byte == 0xE8) return original + i + 5;
+    if ((byte & 0xF0) != 0x40 && byte != 0x66 && byte != 0xF2 && byte != 0xF3 && byte != 0x3E) break;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::uint64_t originalAddress(std::uint64_t address) {
+  const BoundModule* module = moduleOf(address);
+  if (module == nullptr || module->header == nullptr) return address;
+  const format::AddressEntry* const found = entryFor(*module, address);
+  if (found == nullptr) return address;
+  const format::AddressEntry entry = *found;
+  const std::uint64_t linked = address - module->bias;
   const std::uint64_t original = entry.original & ~format::kAddressFixed;
   const std::uint64_t distance = (entry.original & format::kAddressFixed) != 0 ? 0 : linked - entry.copy;
   return module->bias + original + distance;
+}
+
+std::uint64_t originalReturnAddress(std::uint64_t address) {
+  const BoundModule* module = moduleOf(address - 1);
+  if (module == nullptr || module->header == nullptr) return address;
+  const format::AddressEntry* const call = entryFor(*module, address - 1);
+  if (call == nullptr) return address;
+  // Direct calls are of another length in the copy.
+  const std::uint64_t last = originalAddress(address - 1);
+  if ((call->original & format::kAddressFixed) == 0) return last + 1;
+  if (const std::uint64_t behind = behindCall(last); behind != 0) return behind;
+  // The original's code was made unreadable (poison mode, a debugger): mostly the next instruction follows.
+  constexpr unsigned kLongest = 15, kUsual = 5;
+  const auto& header = *module->header;
+  const bool isLast = call + 1 == entriesOf(header) + header.addressCount;
+  const std::uint64_t next =
+      isLast ? 0 : module->bias + (call[1].original & ~std::uint64_t{format::kAddressFixed});
+  return next > last && next - last <= kLongest ? next : last + kUsual;
 }
 
 }  // namespace traceback::inject

@@ -18,6 +18,8 @@ bool anyModuleBound();
 
 // The original address for one in a copy; the address itself for any other.
 std::uint64_t originalAddress(std::uint64_t address);
+// The same for where a call returns to: what follows the call in the copy may stand for anything.
+std::uint64_t originalReturnAddress(std::uint64_t address);
 bool isInCopy(std::uint64_t address);
 
 }  // namespace traceback::inject

@@ -1,0 +1,52 @@
+// Addresses of code that libc tells the program, or is told by it: they are the original's.
+#include "runtime/inject/actions.h"
+#include "runtime/inject/handlers.h"
+#include "runtime/inject/libc.h"
+#include "runtime/inject/modules.h"
+#include "runtime/inject/system.h"
+
+using namespace traceback::inject;
+
+#define EXPORTED extern "C" [[gnu::visibility("default")]]
+
+namespace {
+
+constexpr int kMostFrames = 4096;  // for which there is room on the stack
+
+// Of the runtime itself the program meets one address only, which stands for libc's.
+std::uint64_t shown(std::uint64_t address, bool interrupted) {
+  if (isHandlerReturn(address) && libcRestorer() != 0) return libcRestorer();
+  return interrupted ? originalAddress(address) : originalReturnAddress(address);
+}
+
+const void* shown(const void* address) {
+  return reinterpret_cast<const void*>(shown(reinterpret_cast<std::uint64_t>(address), true));
+}
+
+}  // namespace
+
+EXPORTED int backtrace(void** frames, int size) noexcept {
+  findLibc();
+  if (size <= 0) return 0;
+  // One more, for the first that libc finds is this function.
+  const bool hasRoom = size <= kMostFrames;
+  const std::size_t bytes = hasRoom ? static_cast<std::size_t>(size + 1) * sizeof(void*) : 0;
+  auto** const found = hasRoom ? static_cast<void**>(__builtin_alloca(bytes)) : frames;
+  const int count = libc.backtrace(found, hasRoom ? size + 1 : size) - 1;
+  bool interrupted = false;  // by the signal whose handler is the frame before
+  for (int i = 0; i < count; ++i) {
+    const auto address = reinterpret_cast<std::uint64_t>(found[i + 1]);
+    frames[i] = reinterpret_cast<void*>(shown(address, interrupted));
+    interrupted = isHandlerReturn(address) || address == libcRestorer();
+  }
+  return count < 0 ? 0 : count;
+}
+
+EXPORTED int dladdr(const void* address, void* info) noexcept {
+  findLibc();
+  return libc.dladdr(shown(address), info);
+}
+EXPORTED int dladdr1(const void* address, void* info, void** extra, int flags) noexcept {
+  findLibc();
+  return libc.dladdr1(shown(address), info, extra, flags);
+}

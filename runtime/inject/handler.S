@@ -1,0 +1,67 @@
+// Calls the program's signal handler so that unwinders do not see the runtime between it and what it
+// interrupted: to them the call below is the signal frame, with the interrupted registers as the kernel saved
+// them, in the way that libc's own restorer is described.
+//
+//   void traceback_call_handler(int, siginfo_t*, ucontext_t*, handler, pc)
+//
+// `pc` is where the caller of that frame is taken to be: the context may say something else (handlers.cpp).
+
+  .set kRegisters, 40 // of ucontext_t: uc_mcontext.gregs
+
+  // DW_CFA_expression: the register is saved in the context, whose address is on top of the stack.
+  .macro in_context number, index
+  .cfi_escape 0x10, \number, 6, 0x77, 0, 0x06, 0x23, ((kRegisters + 8 * \index) & 0x7F) | 0x80, (kRegisters + 8 * \index) >> 7
+  .endm
+
+  .text
+  .globl traceback_call_handler
+  .hidden traceback_call_handler
+  .type traceback_call_handler, @function
+traceback_call_handler:
+  .cfi_startproc
+  endbr64
+  subq $24, %rsp
+  .cfi_adjust_cfa_offset 24
+  movq %rdx, (%rsp)
+  movq %r8, 8(%rsp)
+  xorl %eax, %eax // as the kernel does
+  .cfi_endproc
+
+  .cfi_startproc
+  .cfi_signal_frame
+  .cfi_personality 0x1B, traceback_handler_is_left
+  // DW_CFA_def_cfa_expression: the interrupted stack pointer
+  .cfi_escape 0x0F, 7, 0x77, 0, 0x06, 0x23, ((kRegisters + 8 * 15) & 0x7F) | 0x80, (kRegisters + 8 * 15) >> 7, 0x06
+  in_context 8, 0
+  in_context 9, 1
+  in_context 10, 2
+  in_context 11, 3
+  in_context 12, 4
+  in_context 13, 5
+  in_context 14, 6
+  in_context 15, 7
+  in_context 5, 8  // rdi
+  in_context 4, 9  // rsi
+  in_context 6, 10 // rbp
+  in_context 3, 11 // rbx
+  in_context 1, 12 // rdx
+  in_context 0, 13 // rax
+  in_context 2, 14 // rcx
+  in_context 7, 15 // rsp
+  .cfi_escape 0x10, 16, 2, 0x77, 8 // rip: the second word of the stack
+  call *%rcx
+  .globl traceback_handler_returns
+  .hidden traceback_handler_returns
+traceback_handler_returns:
+  nop
+  .cfi_endproc
+
+  .cfi_startproc
+  .cfi_def_cfa_offset 32
+  addq $24, %rsp
+  .cfi_adjust_cfa_offset -24
+  ret
+  .cfi_endproc
+  .size traceback_call_handler, . - traceback_call_handler
+
+  .section .note.GNU-stack, "", @progbits
