@@ -84,13 +84,18 @@ std::string Lockstep::where() const {
 
 std::expected<Lockstep::Point, std::string> Lockstep::nextOriginal() {
   Point point;
-  point.fromOutside = !m_original.inRanges();
-  const auto stop = m_original.advance();
-  if (!stop) return std::unexpected(stop.error());
-  if (*stop == SteppedProcess::Stop::End) return point;
-  point.kind = *stop == SteppedProcess::Stop::Signal ? Point::Kind::Signal
-               : m_original.inRanges()               ? Point::Kind::Instruction
-                                                     : Point::Kind::Outside;
+  auto stop = SteppedProcess::Stop::End;
+  do {
+    point.fromOutside = m_delivering || !m_original.inRanges();
+    const auto advanced = m_original.advance();
+    if (!advanced) return std::unexpected(advanced.error());
+    stop = *advanced;
+    // A handler that is not stepped, or none.
+  } while (stop == SteppedProcess::Stop::Step && m_delivering && !m_original.inRanges());
+  if (stop == SteppedProcess::Stop::End) return point;
+  point.kind = stop == SteppedProcess::Stop::Signal ? Point::Kind::Signal
+               : m_original.inRanges()              ? Point::Kind::Instruction
+                                                    : Point::Kind::Outside;
   point.address = point.kind == Point::Kind::Instruction ? m_original.linkPc() : m_original.pc();
   return point;
 }
@@ -102,7 +107,7 @@ std::expected<Lockstep::Point, std::string> Lockstep::nextCopy(const Point& due)
   for (;;) {
     const bool wasOutside = !m_copy.inRanges();
     const std::uint64_t from = m_copy.linkPc();
-    point.fromOutside |= wasOutside;
+    point.fromOutside |= wasOutside || m_delivering;
     const auto stop = m_copy.advance();
     if (!stop) return std::unexpected(stop.error());
     if (*stop == SteppedProcess::Stop::End) {
@@ -111,17 +116,19 @@ std::expected<Lockstep::Point, std::string> Lockstep::nextCopy(const Point& due)
     }
     point.address = m_copy.pc();
     if (*stop == SteppedProcess::Stop::Signal) {
+      // The runtime comes before a signal that ends the process, and sends it once more.
+      if (due.kind == Point::Kind::End && WIFSIGNALED(m_original.status())) continue;
       point.kind = Point::Kind::Signal;
       return point;
     }
     const std::uint64_t at = m_copy.linkPc();
-    if (m_options.unwind && due.kind == Point::Kind::Instruction && m_copy.inRanges() &&
+    if (m_options.unwind && !m_delivering && due.kind == Point::Kind::Instruction && m_copy.inRanges() &&
         m_unwoundAt.insert(at).second)
       if (auto frames = compareFrames(due.address); !frames) return std::unexpected(frames.error());
     if (!m_copy.inRanges()) {
       // The ways of probes into the runtime are none of the original's business.
       const CopiedPlace* place = placeAt(from);
-      if (wasOutside || (place != nullptr && (place->at == 0 || from < place->at))) continue;
+      if (wasOutside || m_delivering || (place != nullptr && (place->at == 0 || from < place->at))) continue;
       point.kind = Point::Kind::Outside;
       return point;
     }
@@ -145,10 +152,11 @@ Lockstep::Outcome Lockstep::compareRegisters(std::uint64_t address, bool garbage
   const auto before = valuesOf(m_original.registers()), after = valuesOf(m_copy.registers());
   for (unsigned i = 0; i < before.size(); ++i) {
     if (((needs->registers >> i) & 1) == 0 && i != kRsp) continue;
-    if (m_values->same(before[i], after[i])) continue;
+    if (i != kRsp && m_values->same(before[i], after[i])) continue;
     // What calling conventions say is lost over a call may be anything behind it.
     constexpr std::uint16_t kLost = 0x0FC7;  // rax rcx rdx rsi rdi r8 to r11
     if (garbage && ((kLost >> i) & 1) != 0) m_values->learnGarbage(before[i], after[i]);
+    if (i == kRsp && before[i] == after[i] + distance()) continue;
     if (i != kRsp && m_values->isGarbage(before[i], after[i])) continue;
     return std::unexpected(
         std::format("{} is {:#x} instead of {:#x}, {}", kNames[i], after[i], before[i], where()));
@@ -166,7 +174,7 @@ bool Lockstep::healStack(std::uint64_t from, std::uint64_t to) {
   // As deep as the stack is there.
   for (; from < to; from = to - (to - from) / 2 / 8 * 8) {
     std::vector<std::uint64_t> words((to - from) / 8);
-    if (m_original.read(from, words) && m_copy.write(from, words)) return true;
+    if (m_original.read(from, words) && m_copy.write(from - distance(), words)) return true;
   }
   return to == from;
 }
@@ -175,7 +183,7 @@ Lockstep::Outcome Lockstep::heal(const Point& original, const Point& copy) {
   constexpr std::uint64_t kDepth = 0x8000, kRedZone = 128;
   const user_regs_struct& before = m_original.registers();
   const std::uint64_t sp = before.rsp, previous = m_recent.empty() ? 0 : m_recent.back();
-  if (sp != m_copy.registers().rsp || sp % 8 != 0) return {};
+  if (sp != m_copy.registers().rsp + distance() || sp % 8 != 0) return {};
   const auto code = m_elf.at(previous, 8);
   bool good = true;
   if (original.fromOutside) {
@@ -204,14 +212,17 @@ Lockstep::Outcome Lockstep::compareStack(bool fromOutside) {
   constexpr std::uint64_t kRedZone = 128;
   Stack now;
   now.sp = m_original.registers().rsp;
-  now.original.resize(kStackWords);
-  now.copy.resize(kStackWords);
   const std::uint64_t from = now.sp - kRedZone;
-  if (!m_original.read(from, now.original) || !m_copy.read(from, now.copy)) {  // near the bottom
+  // Above a handler's frames are those of different callers.
+  const std::size_t count =
+      m_handlers.empty() ? kStackWords : std::min(kStackWords, (m_handlers.back().sp + 8 - from) / 8);
+  now.original.resize(count);
+  now.copy.resize(count);
+  if (!m_original.read(from, now.original) || !m_copy.read(from - distance(), now.copy)) {  // near the bottom
     m_stack = {now.sp, {}, {}};
     return {};
   }
-  for (std::size_t i = 0; i < kStackWords; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t before = now.original[i], after = now.copy[i];
     if (before == after || m_values->isGarbage(before, after) || m_values->same(before, after)) continue;
     // A code address of which a part was overwritten: the same part by the same.
@@ -268,13 +279,59 @@ Lockstep::Outcome Lockstep::compareFrames(std::uint64_t due) {
   if (before.size() != after.size())
     return std::unexpected(std::format("{} frames instead of {}, {}", after.size(), before.size(), where()));
   for (std::size_t i = 0; i < before.size(); ++i) {
-    const bool same = before[i].sp == after[i].sp && (i == 0 || m_values->same(before[i].ip, after[i].ip));
+    // An interrupted instruction, not a call.
+    const auto copied = m_instructions.find(after[i].ip - m_copy.bias());
+    const bool sameCode =
+        i == 0 || m_values->same(before[i].ip, after[i].ip) ||
+        (copied != m_instructions.end() && copied->second + m_original.bias() == before[i].ip);
+    const bool same = sameCode && m_values->sameStack(before[i].sp, after[i].sp);
     if (!same)
       return std::unexpected(
           std::format("frame {} is {:#x} with the stack at {:#x}, instead of {:#x} at {:#x}, {}", i,
                       after[i].ip, after[i].sp, before[i].ip, before[i].sp, where()));
   }
   return {};
+}
+
+// Whether the signal led to a handler that is stepped: with its number, and the stack as at any call.
+bool Lockstep::isHandlerEntry() const {
+  const user_regs_struct& now = m_original.registers();
+  return now.rip != m_delivered.pc && now.rsp % 16 == 8 && int(now.rdi) == m_delivered.signal;
+}
+
+// Both stand at a handler's start. Of what it was given the number, the information and the context are the
+// handler's; whatever else is in registers its caller left there.
+Lockstep::Outcome Lockstep::enterHandler() {
+  constexpr std::uint64_t kDepth = 0x100000, kFrame = 0x4000, kPassed = 0xC4;  // rdx, rsi, rdi
+  const user_regs_struct &before = m_original.registers(), &after = m_copy.registers();
+  std::uint64_t returnBefore[1], returnAfter[1];
+  if (!m_original.read(before.rsp, returnBefore) || !m_copy.read(after.rsp, returnAfter))
+    return std::unexpected("the stack cannot be read, " + where());
+  const std::uint64_t distance = before.rsp - after.rsp;
+  const std::uint64_t frames = before.rdx - after.rdx;  // of the kernel's own
+  m_handlers.push_back({before.rsp, distance});
+  auto& shifts = m_values->shifts();
+  shifts.push_back({after.rsp - kDepth, after.rsp + 9, distance});
+  shifts.push_back({after.rdx - 8, after.rdx + kFrame, frames});
+  m_values->learnPair(returnBefore[0], returnAfter[0]);
+  const auto registersBefore = valuesOf(before), registersAfter = valuesOf(after);
+  for (unsigned i = 0; i < registersBefore.size(); ++i)
+    if (i != kRsp && ((kPassed >> i) & 1) == 0) m_values->learnGarbage(registersBefore[i], registersAfter[i]);
+  m_stack = {};
+  ++m_result.handlers;
+  return {};
+}
+
+// By return, jump or throw.
+void Lockstep::leaveHandlers() {
+  constexpr std::uint64_t kDepth = 0x100000;
+  const std::uint64_t sp = m_original.registers().rsp;
+  while (!m_handlers.empty() && (sp > m_handlers.back().sp || sp < m_handlers.back().sp - kDepth)) {
+    m_handlers.pop_back();
+    auto& shifts = m_values->shifts();
+    shifts.resize(2 * m_handlers.size());
+    m_stack = {};
+  }
 }
 
 Lockstep::Outcome Lockstep::compare(const Point& original, const Point& copy) {
@@ -303,6 +360,9 @@ Lockstep::Outcome Lockstep::compare(const Point& original, const Point& copy) {
     return std::unexpected(
         std::format("executes {:#x} instead of {:#x}, {}", copy.address, original.address, where()));
   ++m_result.instructions;
+  leaveHandlers();
+  if (m_delivering && isHandlerEntry())
+    if (auto entered = enterHandler(); !entered) return entered;
   if (auto healed = heal(original, copy); !healed) return healed;
   if (auto registers = compareRegisters(original.address, garbage); !registers) return registers;
   if (auto stack = compareStack(garbage); !stack) return stack;
@@ -356,12 +416,8 @@ std::expected<LockstepResult, std::string> Lockstep::run(const std::string& orig
     if (!copy) return std::unexpected("instrumented: " + copy.error());
     if (auto same = compare(*original, *copy); !same) return std::unexpected(same.error());
     if (original->kind == Point::Kind::End) break;
-    if (original->kind == Point::Kind::Signal) {
-      m_result.signal = m_original.signal();
-      if (auto ended = m_original.finish(); !ended) return std::unexpected(ended.error());
-      if (auto ended = m_copy.finish(); !ended) return std::unexpected(ended.error());
-      break;
-    }
+    m_delivering = original->kind == Point::Kind::Signal;
+    if (m_delivering) m_delivered = {m_original.signal(), m_original.pc()};
     if (m_result.instructions >= options.limit) {
       m_result.cutShort = true;
       return m_result;

@@ -5,7 +5,10 @@
 // Registers and flags that nothing needs any more may differ, for probes use them: what is needed the second
 // decoder says. What is dead by the calling conventions where code that is not stepped comes back, or below
 // the stack, is made the same in both, so that nothing that is left there can be taken for a difference. It
-// ends at the first signal; other threads and processes are not followed.
+// goes on through signals; other threads and processes are not followed.
+//
+// A handler of the instrumented program is called by the runtime, so its frames lie somewhat lower than the
+// original's, and it returns to the runtime.
 #pragma once
 
 #include <expected>
@@ -30,7 +33,7 @@ struct LockstepOptions {
 struct LockstepResult {
   std::uint64_t instructions = 0, inCopies = 0, outside = 0, unwound = 0;
   bool cutShort = false;
-  int signal = 0;  // at which it ended; 0 if it went on to the end
+  std::uint64_t handlers = 0;  // that were entered
   int status = 0;  // of both, as waitpid gives it
 };
 
@@ -58,6 +61,11 @@ class Lockstep {
     std::uint64_t sp = 0;
     std::vector<std::uint64_t> original, copy;
   };
+  // A signal handler that is running.
+  struct Handler {
+    std::uint64_t sp = 0;  // on entry, in the original
+    std::uint64_t distance = 0;  // of the original's stack from the copy's
+  };
   using Outcome = std::expected<void, std::string>;
 
   std::expected<Point, std::string> nextOriginal();
@@ -66,10 +74,14 @@ class Lockstep {
   bool isOriginalCode(std::uint64_t address) const;
 
   Outcome compare(const Point& original, const Point& copy);
+  bool isHandlerEntry() const;
+  Outcome enterHandler();
+  void leaveHandlers();
   Outcome compareRegisters(std::uint64_t address, bool garbage);
   Outcome compareStack(bool fromOutside);
   Outcome heal(const Point& original, const Point& copy);
   bool healStack(std::uint64_t from, std::uint64_t to);
+  std::uint64_t distance() const { return m_handlers.empty() ? 0 : m_handlers.back().distance; }
   Outcome compareFloating(bool garbage);
   Outcome compareFrames(std::uint64_t due);
   std::string where() const;
@@ -86,6 +98,12 @@ class Lockstep {
   std::unique_ptr<FrameReader> m_originalFrames, m_copyFrames;
   std::unordered_set<std::uint64_t> m_unwoundAt;
   Stack m_stack;
+  std::vector<Handler> m_handlers;
+  bool m_delivering = false;  // a signal, by the step that is made now
+  struct {
+    int signal = 0;
+    std::uint64_t pc = 0;  // where it came
+  } m_delivered;
   std::vector<std::uint64_t> m_recent;  // addresses of the instructions before, for messages
   LockstepOptions m_options;
   LockstepResult m_result;

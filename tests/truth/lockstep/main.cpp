@@ -98,8 +98,9 @@ int main(int argc, char** argv) {
     return 1;
   }
   std::println(
-      "{} instructions, {} of them in copies, {} ways out, {} places unwound, status {:#x}{}: the same",
-      result->instructions, result->inCopies, result->outside, result->unwound, result->status,
-      result->cutShort ? " (cut short)" : "");
+      "{} instructions, {} of them in copies, {} ways out, {} handlers, {} places unwound, status {:#x}{}: "
+      "the same",
+      result->instructions, result->inCopies, result->outside, result->handlers, result->unwound,
+      result->status, result->cutShort ? " (cut short)" : "");
   return 0;
 }

@@ -54,11 +54,18 @@ bool SameValues::sameAddress(std::uint64_t original, std::uint64_t copy, bool ag
 }
 
 bool SameValues::same(std::uint64_t original, std::uint64_t copy) {
-  if (original == copy || samePointers(original, copy)) return true;
+  if (sameStack(original, copy) || m_pairs.contains({original, copy}) || samePointers(original, copy))
+    return true;
   // As the C library keeps code addresses in a jmp_buf: mangled with a number that start() has fixed.
   std::uint64_t guard = 0;
   std::memcpy(&guard, SteppedProcess::kRandom + 8, 8);
   return samePointers(std::rotr(original, 17) ^ guard, std::rotr(copy, 17) ^ guard);
+}
+
+bool SameValues::sameStack(std::uint64_t original, std::uint64_t copy) const {
+  return original == copy || std::ranges::any_of(m_shifts, [&](const Shift& shift) {
+           return copy >= shift.start && copy < shift.end && copy + shift.distance == original;
+         });
 }
 
 bool SameValues::samePointers(std::uint64_t original, std::uint64_t copy) {

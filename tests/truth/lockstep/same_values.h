@@ -9,6 +9,7 @@
 
 #include <set>
 #include <unordered_map>
+#include <vector>
 
 #include "tests/truth/lockstep/stepped_process.h"
 #include "tests/truth/second_decoder/copy_checker.h"
@@ -22,6 +23,15 @@ class SameValues {
 
   bool same(std::uint64_t original, std::uint64_t copy);
   void learnGarbage(std::uint64_t original, std::uint64_t copy);
+  // What is called by different addresses in the two, wherever it is met.
+  void learnPair(std::uint64_t original, std::uint64_t copy) { m_pairs.emplace(original, copy); }
+  // From `start` up to `end` the copy has what the original has so much further up. The newest holds first.
+  struct Shift {
+    std::uint64_t start = 0, end = 0, distance = 0;
+  };
+  std::vector<Shift>& shifts() { return m_shifts; }
+  bool sameStack(std::uint64_t original, std::uint64_t copy) const;
+
   // Wholly, or in one half with the other half equal.
   bool isGarbage(std::uint64_t original, std::uint64_t copy) const;
 
@@ -32,7 +42,8 @@ class SameValues {
 
   SteppedProcess &m_original, &m_copy;
   std::unordered_map<std::uint64_t, std::uint64_t> m_returns;  // and those others, link-time
-  std::set<std::pair<std::uint64_t, std::uint64_t>> m_garbage;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> m_garbage, m_pairs;
+  std::vector<Shift> m_shifts;
   std::set<std::pair<std::uint32_t, std::uint32_t>> m_garbageHalves;
   std::unordered_map<std::uint64_t, std::uint64_t>
       m_anonymous;  // starts of anonymous memory, copy's to original's

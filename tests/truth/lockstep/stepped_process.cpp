@@ -115,7 +115,7 @@ std::expected<SteppedProcess::Stop, std::string> SteppedProcess::advance() {
     m_signal = WSTOPSIG(status);
     return Stop::Signal;
   }
-  if (m_masked && contains(linkPc() - 1)) {
+  if (m_masked && deliver == 0 && contains(linkPc() - 1)) {
     --m_registers.rip;
     ::ptrace(PTRACE_SETREGS, m_pid, 0, &m_registers);
     if (!setMask(false)) return std::unexpected("the program's text cannot be written");
@@ -165,22 +165,6 @@ bool SteppedProcess::moveHeap(std::uint64_t to) {
     return false;
   ::ptrace(PTRACE_GETREGS, m_pid, 0, &registers);
   return write(before.rip, code) && setRegisters(before) && registers.rax == to;
-}
-
-std::expected<void, std::string> SteppedProcess::finish() {
-  if (m_ended) return {};
-  if (!setMask(false)) return std::unexpected("the program's text cannot be written");
-  for (int status = 0;;) {
-    ::ptrace(PTRACE_CONT, m_pid, 0, m_signal);
-    if (::waitpid(m_pid, &status, __WALL) != m_pid)
-      return std::unexpected(std::string("waiting fails: ") + std::strerror(errno));
-    if (!WIFSTOPPED(status)) {
-      m_ended = true;
-      m_status = status;
-      return {};
-    }
-    m_signal = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
-  }
 }
 
 bool SteppedProcess::floating(user_fpregs_struct& state) const {

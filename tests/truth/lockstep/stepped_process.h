@@ -57,8 +57,6 @@ class SteppedProcess {
   // Where its heap ends; moves the end of one that has not been used yet.
   std::uint64_t heapStart() const;
   bool moveHeap(std::uint64_t to);
-  // Lets it run, unmasked and with all its signals, to its end.
-  std::expected<void, std::string> finish();
   const std::vector<Mapping>& mappings(bool again);
 
  private:
