@@ -55,7 +55,7 @@ class Checks:
     def decoded(self, original: str, copy: pathlib.Path, mode: str) -> dict:
         command = [self.decoder, *(["--poison"] if mode == "poison" else []), original, copy]
         try:
-            ran = subprocess.run(command, check=False, capture_output=True, timeout=20 * MINUTES)
+            ran = subprocess.run(command, check=False, capture_output=True, timeout=20 * MINUTES, start_new_session=True)
         except subprocess.TimeoutExpired:
             return {"decoder": -1, "said": ["did not end within 20 minutes"]}
         said = (ran.stdout + ran.stderr).decode(errors="replace").strip().splitlines()

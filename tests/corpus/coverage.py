@@ -13,7 +13,7 @@ import subprocess
 
 import maps
 from objects import LEFT_OUT, is_elf
-from runner import Runner
+from runner import TROUBLE, Runner
 from state import State
 
 GOAL = 99.0
@@ -85,7 +85,8 @@ def measured(name: str, runner: Runner) -> dict:
     """Blocks that ran, and what became of them."""
     folder = runner.prepared()
     command = f"valgrind -q --tool=callgrind --trace-children=yes --dump-instr=yes --callgrind-out-file=../callgrind.%p bash -c {repr_shell(PROGRAMS[name])}"
-    subprocess.run(["bash", "-c", command], cwd=folder, env=runner.environment(folder), stdin=subprocess.DEVNULL, check=False, capture_output=True)
+    subprocess.run(["bash", "-c", command], cwd=folder, env=runner.environment(folder), stdin=subprocess.DEVNULL, check=False, capture_output=True,
+                   start_new_session=True)
     ran = collections.defaultdict(set)
     for file in runner.top.glob("callgrind.*"):
         for path, addresses in executed(file).items():
@@ -121,7 +122,10 @@ def judge(name: str, runner: Runner, state: State, again: bool) -> str:
     """Measures what has not been measured; what to say about it."""
     known = state.of("coverage", name, PROGRAMS[name])
     if again or "probes" not in known["modes"]:
-        result = measured(name, runner)
+        try:
+            result = measured(name, runner)
+        except TROUBLE as failure:
+            result = {"blocks": 0, "traced": 0, "stubs": 0, "reasons": {}, "alone": {str(failure): 0}}
         state.note(known, "probes", "" if result["blocks"] else "no block ran", **result)
     result = known["modes"]["probes"]
     return f"{name}: {result['blocks']} blocks ran, {100 * result['traced'] / max(result['blocks'], 1):.2f} % in traced functions"

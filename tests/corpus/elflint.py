@@ -13,6 +13,7 @@ def without_numbers(lines: list[str], file: pathlib.Path) -> set[str]:
 
 
 def complaints(file: pathlib.Path) -> set[str]:
-    done = subprocess.run(["eu-elflint", "--gnu-ld", file], check=False, capture_output=True, text=True, errors="replace", timeout=240)
+    done = subprocess.run(["eu-elflint", "--gnu-ld", file], check=False, capture_output=True, text=True, errors="replace", timeout=240,
+                          start_new_session=True)
     lines = (done.stdout + done.stderr).splitlines()
     return without_numbers([line for line in lines if line != "No errors"], file)

@@ -79,7 +79,7 @@ class Objects:
         """Instruments it; what was said of that. `status` is 0 if there is a copy now, 1 if the file was left alone."""
         flags = {"null": ["--null"], "poison": ["--poison"]}.get(mode, [])
         ran = subprocess.run([self.traceback, "instrument", path, "-o", out, "--report", "json", *flags, *options], check=False,
-                             capture_output=True, timeout=15 * MINUTES)
+                             capture_output=True, timeout=15 * MINUTES, start_new_session=True)
         lines = ran.stderr.decode(errors="replace").strip().splitlines()
         if ran.returncode not in (0, 1):
             out.unlink(missing_ok=True)

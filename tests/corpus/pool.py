@@ -53,7 +53,8 @@ class Pool:
         def one(item) -> None:
             runner = self.free.get()
             try:
-                work(runner, item)
+                if not runner.stopped:
+                    work(runner, item)
             finally:
                 self.free.put(runner)
 

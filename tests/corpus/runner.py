@@ -22,6 +22,13 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/games"
 SAYING = re.compile(rb"^traceback: .*\n?", re.M)  # what `traceback run` says about itself
 
 
+TROUBLE = (RuntimeError, OSError, subprocess.SubprocessError)  # with the instrumentor, or with room for what it writes
+
+
+class Stopped(BaseException):
+    """Somebody wants the run to end: what was just run means nothing."""
+
+
 @dataclasses.dataclass
 class Outcome:
     status: int
@@ -56,6 +63,7 @@ class Runner:
         self.rings = pathlib.Path(tempfile.mkdtemp(prefix="traceback-corpus-", dir="/dev/shm"))
         self.inputs = state / "inputs"
         self.running: subprocess.Popen | None = None
+        self.stopped = False
         self.observer = observer(state)
         self.trapper = self.top / "trap.so"
         subprocess.run(["cc", "-O1", "-shared", "-fPIC", f'-DCORPUS_TRAPS="{self.top}/traps"', "-o", self.trapper, HERE / "trap.c"], check=True)
@@ -97,16 +105,22 @@ class Runner:
     def end(self, process: subprocess.Popen) -> None:
         """And whatever it has left behind in its group."""
         self.running = None
+        self.kill(process)
+        process.wait()
+        if self.stopped:
+            raise Stopped
+
+    def stop(self) -> None:
+        """Ends what runs, and whatever would run next."""
+        self.stopped = True
+        if (running := self.running) is not None:
+            self.kill(running)
+
+    def kill(self, process: subprocess.Popen) -> None:
         try:
             os.killpg(process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
-        process.wait()
-
-    def stop(self) -> None:
-        """Ends what runs."""
-        if self.running:
-            self.end(self.running)
 
     def trapped(self) -> list[tuple[str, int]]:
         """File and link-time address of the breakpoints in poisoned code that were met since this was asked before."""

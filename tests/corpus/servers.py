@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from objects import LEFT_OUT, is_elf
-from runner import HERE, Runner
+from runner import HERE, TROUBLE, Runner
 from state import State
 
 SECONDS = 14.0  # that one takes in a mode
@@ -121,8 +121,11 @@ def judge(server: Server, runner: Runner, state: State, modes: list[str], again:
     used = sorted({path for line in observed.read_text().splitlines() if is_elf(path := os.path.realpath(line)) and not LEFT_OUT.search(path)})
     for mode in due if fine else []:
         runner.trapped()
-        lines, alone = runner.bound(used, mode)
-        fine, told = once(server, runner, mode, lines)
+        try:
+            lines, alone = runner.bound(used, mode)
+            fine, told = once(server, runner, mode, lines)
+        except TROUBLE as failure:
+            lines, alone, fine, told = [], [], False, str(failure)
         if not fine:
             told += runner.traps()
         state.note(known, mode, "" if fine else told, said=told, files=len(lines), alone=alone)

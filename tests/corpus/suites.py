@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 from objects import LEFT_OUT, is_elf
-from runner import HERE, Runner
+from runner import HERE, TROUBLE, Runner
 from state import State
 
 MINUTES = 60
@@ -195,8 +195,11 @@ class Suites:
         said = [f"{suite.name}: plain: {plain.total} tests, {len(plain.failed)} failed, exit status {plain.status}"]
         for mode in due:
             self.runner.trapped()
-            lines, alone = self.runner.bound(known["used"], mode)
-            other, why = self.compared(suite, folder, plain, mode, lines)
+            try:
+                lines, alone = self.runner.bound(known["used"], mode)
+                other, why = self.compared(suite, folder, plain, mode, lines)
+            except TROUBLE as failure:
+                lines, alone, other, why = [], [], Result(-1, set(), 0), str(failure)
             if why:
                 why += self.runner.traps()
             state.note(known, mode, why, total=other.total, failed=sorted(other.failed), files=len(lines), alone=alone)

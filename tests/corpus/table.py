@@ -102,6 +102,9 @@ class Report:
             counts[mode]["linted"] += not result["lint"]
             if why := Checks.wrong(result):
                 self.failures.append((f"file {original}", mode, why, ""))
+        for mode, count in counts.items():
+            if count["not checked"]:
+                self.failures.append(("files", mode, f"{count['not checked']} not checked", ""))
         self.summary["files"] = counts
         self.lines += rows("mode | files written and checked | second decoder: all right | eu-elflint: nothing new | not checked", [
             (mode, count["written"], count["decoded"], count["linted"], count["not checked"]) for mode, count in counts.items() if count])

@@ -15,7 +15,7 @@ from checks import SECONDS_PER_MEGABYTE, Checks
 from jobs import Script, scripts
 from objects import Objects
 from pool import Clock, Pool
-from runner import HERE, Runner, make_inputs
+from runner import HERE, TROUBLE, Runner, make_inputs
 from state import State, build_of, commit_of
 
 MODES = ("null", "probes", "poison")
@@ -52,7 +52,7 @@ def judge(job: Script, runner: Runner, state: State, modes: list[str]) -> list[s
         try:
             lines, alone = runner.bound(known["used"], mode) if runner.way == "bound" or mode == "poison" else ([], [])
             difference = plain.difference(runner.run(job, mode, lines, 60 + 30 * plain.seconds))
-        except (RuntimeError, OSError) as failure:  # the instrumentor, or no room
+        except TROUBLE as failure:
             alone, difference = [], str(failure)
         if difference and (again := plain.difference(runner.run(job, "plain"))):
             known["unsteady"] = again
@@ -104,7 +104,7 @@ class Whole:
                 return
             try:
                 found = narrow.narrowed(job, runner, mode, min(NARROWING_SECONDS, left))
-            except (RuntimeError, OSError) as failure:
+            except TROUBLE as failure:
                 found = f"not cut down: {failure}"
             self.state.of("jobs", job.key, job.text)["modes"][mode]["culprit"] = found
             self.state.save()
@@ -120,7 +120,10 @@ class Whole:
 
         def work(runner: Runner, item: tuple[int, tuple]) -> None:
             number, (mode, original, copy) = item
-            said = Checks.wrong(self.checks.check(original, copy, mode))
+            try:
+                said = Checks.wrong(self.checks.check(original, copy, mode))
+            except TROUBLE as failure:
+                said = f"not checked: {failure}"
             self.clock.done(SECONDS_PER_MEGABYTE * os.path.getsize(copy) / 1e6)
             if said or number % 100 == 0:
                 self.say(f"file {number} of {len(todo)}, {original}, {mode}: {said or 'all right'}")
