@@ -53,6 +53,7 @@ Result<std::vector<std::byte>> makeFile(const ElfImage& image, const ElfPlan& la
   // The record is behind everything else, so it changes nothing of what it is about but the header of ELF.
   additions.unloaded.push_back(
       {format::kOriginSection, originRecord(image.bytes(), *bytes, options.product, *text)});
+  bytes = std::vector<std::byte>{};  // before as much is needed again
   bytes = writeElf(image, layout, additions);
   if (!bytes) return bytes;
   const auto written = ElfImage::parse(*bytes, image.path());

@@ -100,6 +100,14 @@ class SegmentBuilder {
     return VirtAddr{copy->place.value + copy->blocks[b]};
   }
 
+  VirtAddr placeOf(const CodeBuilder::Reference& reference) const {
+    if (reference.table) {
+      const FunctionCode* copy = copyOf(*m_plan.program.functionStartingAt(reference.target));
+      return {copy->place.value + copy->table};
+    }
+    return reference.resolved ? copyAt(reference.target).value_or(reference.target) : reference.target;
+  }
+
   Result<void> encode() {
     m_out.bytes.assign(m_out.copyEnd.value - m_out.address.value, kPadding);
     std::atomic<bool> outOfReach = false;
@@ -108,9 +116,7 @@ class SegmentBuilder {
       std::byte* out = m_out.bytes.data() + (copy.place.value - m_out.address.value);
       std::ranges::copy(copy.code, out);
       for (const CodeBuilder::Reference& reference : copy.references) {
-        const std::uint64_t target =
-            (reference.resolved ? copyAt(reference.target).value_or(reference.target) : reference.target)
-                .value;
+        const std::uint64_t target = placeOf(reference).value;
         const std::uint64_t end = copy.place.value + reference.field + 4 + reference.tail;
         const auto distance = std::int64_t(target - end);
         const auto narrow = std::int32_t(distance);

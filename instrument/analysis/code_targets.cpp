@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace traceback::instrument {
 namespace {
@@ -21,9 +22,18 @@ bool isDirectJump(const Instruction& insn) {
   return insn.flow == Flow::Jump || insn.flow == Flow::Branch || insn.flow == Flow::ShortBranch;
 }
 
-void sortUnique(std::vector<VirtAddr>& addresses) {
-  std::ranges::sort(addresses);
-  addresses.erase(std::ranges::unique(addresses).begin(), addresses.end());
+template <typename T>
+void sortUnique(std::vector<T>& values) {
+  std::ranges::sort(values);
+  values.erase(std::ranges::unique(values).begin(), values.end());
+}
+
+std::vector<VirtAddr> tablesOf(const Function& f) {
+  std::vector<VirtAddr> tables;
+  for (const Instruction& insn : f.instructions)
+    if (insn.isLea && insn.ripOffset != 0 && insn.ripTarget.value % 4 == 0) tables.push_back(insn.ripTarget);
+  sortUnique(tables);
+  return tables;
 }
 
 }  // namespace
@@ -45,17 +55,22 @@ bool CodeTargets::anyInside(VirtAddr first, VirtAddr end) const {
   return false;
 }
 
-void CodeTargets::markAddressTaken(Program& program, VirtAddr address) {
-  if (!program.isCode(address)) return;
+const Function* CodeTargets::markAddressTaken(Program& program, VirtAddr address) {
+  if (!program.isCode(address)) return nullptr;
   mark(m_possible, address);
   mark(m_entered, address);
   Function* f = program.functionAt(address);
-  // A label of a function that jumps indirectly: a computed goto may lead there.
-  if (f == nullptr || f->start == address || f->instructionAt(address) < 0) return;
-  if (f->hasIndirectJump)
-    f->indirectTargets.push_back(address);
-  else
-    f->labelTaken = true;
+  if (f == nullptr || f->instructionAt(address) < 0) return nullptr;
+  // A label: a computed goto may lead there.
+  if (f->start != address) f->indirectTargets.push_back(address);
+  return f;
+}
+
+void CodeTargets::join(const Function& one, const Function& other) {
+  const Function* first = m_program->functions.data();
+  const auto a = std::uint32_t(&one - first), b = std::uint32_t(&other - first);
+  m_joined.emplace_back(a, b);
+  m_joined.emplace_back(b, a);
 }
 
 void CodeTargets::scanInstructions(Program& program) {
@@ -69,10 +84,12 @@ void CodeTargets::scanInstructions(Program& program) {
           if (f.instructionAt(insn.target) < 0 && f.skip == SkipReason::None)
             f.skip = SkipReason::BranchIntoInstruction;
         } else if (Function* other = program.functionAt(insn.target); other != nullptr) {
-          if (other->start != insn.target)
+          if (other->start != insn.target) {
             other->outsideTargets.push_back(insn.target);
-          else
+            join(f, *other);
+          } else {
             ++other->outsideJumps;
+          }
         }
       } else if (insn.flow == Flow::Call) {
         mark(m_possible, insn.target);
@@ -144,18 +161,31 @@ void CodeTargets::scanShortJumps() {
   }
 }
 
-// Words of data, relocation addends and symbols that are addresses of code.
+// Words of data, relocation addends and symbols that are addresses of code. A label beside an address in
+// another function: most likely a table of one function's labels, some of which were moved away.
 void CodeTargets::scanData(Program& program) {
   const loader::ElfImage& image = *program.image;
+  struct Word {
+    VirtAddr place, address;
+    const Function* function = nullptr;
+  } last;
+  const auto word = [&](VirtAddr place, VirtAddr address) {
+    const Word next{place, address, markAddressTaken(program, address)};
+    if (next.function != nullptr && last.function != nullptr && next.function != last.function &&
+        place.value == last.place.value + 8 &&
+        (address != next.function->start || last.address != last.function->start))
+      join(*last.function, *next.function);
+    last = next;
+  };
   for (const Elf64_Phdr& segment : image.segments()) {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) != 0) continue;
     const auto bytes = image.fromAddress({segment.p_vaddr});
     if (!bytes) continue;
     for (std::size_t i = (8 - segment.p_vaddr % 8) % 8; i + 8 <= bytes->size(); i += 8)
-      markAddressTaken(program, {load<std::uint64_t>(*bytes, i)});
+      word({segment.p_vaddr + i}, {load<std::uint64_t>(*bytes, i)});
   }
   if (const auto relocations = image.relocations())
-    for (const loader::ElfRelocation& r : *relocations) markAddressTaken(program, {std::uint64_t(r.addend)});
+    for (const loader::ElfRelocation& r : *relocations) word(r.address, {std::uint64_t(r.addend)});
   const auto addSymbols = [&](const model::Result<std::vector<loader::ElfSymbol>>& symbols) {
     if (!symbols) return;
     for (const loader::ElfSymbol& symbol : *symbols) {
@@ -172,25 +202,58 @@ void CodeTargets::scanData(Program& program) {
 }
 
 // Tables of 32-bit distances from their own start. Any 4-aligned address that an instruction takes may be
-// one; it is read for as long as its entries lead to code. Reading too far only finds too much.
+// one; it is read for as long as its entries lead to code, or to the end of a function, where compilers let
+// those lead that are never used. Reading too far only finds too much.
 void CodeTargets::scanTables(Program& program) {
+  std::vector<VirtAddr> all;
+  for (const Function& f : program.functions) std::ranges::copy(tablesOf(f), std::back_inserter(all));
+  sortUnique(all);
   for (Function& f : program.functions) {
-    std::vector<VirtAddr> tables;
-    for (const Instruction& insn : f.instructions)
-      if (insn.isLea && insn.ripOffset != 0 && insn.ripTarget.value % 4 == 0)
-        tables.push_back(insn.ripTarget);
-    sortUnique(tables);
-    for (const VirtAddr table : tables) {
-      const auto bytes = program.image->fromAddress(table);
-      if (!bytes) continue;
-      for (std::size_t i = 0; i < kMostTableEntries && (i + 1) * 4 <= bytes->size(); ++i) {
-        const VirtAddr target{table.value + std::uint64_t(std::int64_t(load<std::int32_t>(*bytes, i * 4)))};
-        Function* owner = program.functionAt(target);
-        if (owner == nullptr || owner->instructionAt(target) < 0) break;
-        mark(m_possible, target);
-        if (owner == &f && f.hasIndirectJump) f.indirectTargets.push_back(target);
-      }
+    for (const VirtAddr table : tablesOf(f)) {
+      const auto next = std::ranges::upper_bound(all, table);
+      scanTable(program, f, table, next == all.end() ? VirtAddr{~std::uint64_t{0}} : *next);
     }
+  }
+}
+
+// `next`: where another table may begin, whose entries are distances from there.
+void CodeTargets::scanTable(Program& program, Function& f, VirtAddr table, VirtAddr next) {
+  const auto bytes = program.image->fromAddress(table);
+  if (!bytes) return;
+  for (std::size_t i = 0; i < kMostTableEntries && (i + 1) * 4 <= bytes->size(); ++i) {
+    const VirtAddr target{table.value + std::uint64_t(std::int64_t(load<std::int32_t>(*bytes, i * 4)))};
+    Function* owner = program.functionAt(target);
+    if (target == f.end() || (owner == nullptr && program.functionAt({target.value - 1}) != nullptr)) {
+      mark(m_possible, target);
+      continue;
+    }
+    if (owner == nullptr || owner->instructionAt(target) < 0) break;
+    mark(m_possible, target);
+    if (!f.hasIndirectJump) continue;
+    if (owner == &f) {
+      f.indirectTargets.push_back(target);
+    } else if (table.value + i * 4 < next.value) {
+      owner->indirectTargets.push_back(target);
+      if (target == owner->start) ++owner->outsideJumps;
+      join(f, *owner);
+    }
+  }
+}
+
+// An indirect jump may lead to any part of its function.
+void CodeTargets::findKin(Program& program) {
+  sortUnique(m_joined);
+  for (const auto& [one, other] : m_joined) {
+    Function& target = program.functions[other];
+    if (!program.functions[one].hasIndirectJump || target.indirectTargets.empty()) continue;
+    program.functions[one].kin.push_back(other);
+    target.reachedByKin = true;
+  }
+  m_joined = {};
+  for (Function& f : program.functions) {
+    if (f.hasIndirectJump || f.reachedByKin) continue;
+    f.labelTaken = !f.indirectTargets.empty();
+    f.indirectTargets = {};
   }
 }
 
@@ -206,6 +269,7 @@ CodeTargets CodeTargets::find(Program& program) {
   out.scanShortJumps();
   out.scanData(program);
   out.scanTables(program);
+  out.findKin(program);
   for (Function& f : program.functions) {
     sortUnique(f.outsideTargets);
     sortUnique(f.indirectTargets);

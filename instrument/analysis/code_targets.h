@@ -11,8 +11,8 @@ namespace traceback::instrument {
 
 class CodeTargets {
  public:
-  // Scans the whole program. Also fills the functions' outsideTargets and indirectTargets, and marks those
-  // to be skipped whose middle is called, or that call their own middle.
+  // Scans the whole program. Also fills the functions' outsideTargets, indirectTargets and kin, and marks
+  // those to be skipped whose middle is called, or that call their own middle.
   static CodeTargets find(Program& program);
 
   // Whether something may enter, or read, (first, end): any byte but the first.
@@ -28,11 +28,17 @@ class CodeTargets {
   void scanShortJumps();
   void scanData(Program& program);
   void scanTables(Program& program);
-  void markAddressTaken(Program& program, VirtAddr address);
+  void scanTable(Program& program, Function& f, VirtAddr table, VirtAddr next);
+  void join(const Function& one, const Function& other);
+  void findKin(Program& program);
+  // The function that has an instruction there, if any.
+  const Function* markAddressTaken(Program& program, VirtAddr address);
 
   const Program* m_program = nullptr;
   std::vector<std::vector<bool>> m_possible;  // by code range and offset: a possible target
   std::vector<std::vector<bool>> m_entered;  // called, or its address is somewhere
+  // Functions, by number, one of which goes to the middle of the other by jumps or tables; both ways round.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> m_joined;
 };
 
 }  // namespace traceback::instrument

@@ -36,8 +36,8 @@ class Writer {
     if (auto ok = applyPatches(); !ok) return std::unexpected(ok.error());
     moveStretches();
     if (auto ok = addPreinit(); !ok) return std::unexpected(ok.error());
-    appendSegment();
     changeSegments();
+    appendSegment();
     addSections();
     moveHeaders();
     appendUnloaded();
@@ -198,6 +198,7 @@ class Writer {
     m_file.reserve(size);
     m_file.resize(m_segmentOffset);
     m_file.insert(m_file.end(), m_segment.begin(), m_segment.end());
+    m_segment = {};  // large, and done with
   }
 
   void changeSegments() {

@@ -53,6 +53,12 @@ void CodeBuilder::ripLabel(std::span<const std::uint8_t> code, std::uint8_t disp
   item.label = label;
 }
 
+void CodeBuilder::ripTable(std::span<const std::uint8_t> code, std::uint8_t dispOffset, VirtAddr function) {
+  Item& item = add(Item::Kind::RipTable, code);
+  item.dispOffset = dispOffset;
+  item.target = function;
+}
+
 void CodeBuilder::jump(Label label) {
   Item& item = add(Item::Kind::Jump, {});
   item.label = label;
@@ -170,8 +176,8 @@ std::vector<std::byte> CodeBuilder::encode(std::vector<Reference>& references) c
       if (inside)
         store32(code, at, std::int64_t(offsetOf(item.label)) - (item.offset + item.size));
       else
-        references.push_back(
-            {item.target, std::uint32_t(item.offset + at), std::uint8_t(item.size - at - 4), resolved});
+        references.push_back({item.target, std::uint32_t(item.offset + at), std::uint8_t(item.size - at - 4),
+                              resolved, item.kind == Item::Kind::RipTable});
     };
     switch (item.kind) {
       case Item::Kind::Distance:
@@ -180,6 +186,7 @@ std::vector<std::byte> CodeBuilder::encode(std::vector<Reference>& references) c
       case Item::Kind::Bytes:
       case Item::Kind::RipAbsolute:
       case Item::Kind::RipLabel:
+      case Item::Kind::RipTable:
         std::memcpy(code.data(), m_pool.data() + item.bytes, item.size);
         if (item.kind != Item::Kind::Bytes) refer(item.dispOffset, false);
         break;

@@ -32,6 +32,7 @@ class CodeBuilder {
     std::uint32_t field = 0;   // offset of its 32 bits
     std::uint8_t tail = 0;     // bytes of the instruction behind them
     bool resolved = false;     // to the copy of what is at `target`, if there is one
+    bool table = false;        // to the table of the function at `target`, which has one
   };
   static_assert(sizeof(Reference) == 16);
 
@@ -40,6 +41,7 @@ class CodeBuilder {
       Bytes,        // as they are
       RipAbsolute,  // bytes with a 32-bit displacement to `target`, which stays where it is
       RipLabel,     // the same, to `label`
+      RipTable,     // the same, to the table of the copy of the function that starts at `target`
       Jump,         // jmp; to `label`, or to the copy of `target`
       Branch,       // jcc
       Call,         // call, of the copy of `target`
@@ -66,6 +68,7 @@ class CodeBuilder {
   void bytes(std::initializer_list<std::uint8_t> code) { bytes(std::span(code.begin(), code.size())); }
   void ripAbsolute(std::span<const std::uint8_t> code, std::uint8_t dispOffset, VirtAddr target);
   void ripLabel(std::span<const std::uint8_t> code, std::uint8_t dispOffset, Label label);
+  void ripTable(std::span<const std::uint8_t> code, std::uint8_t dispOffset, VirtAddr function);
   void jump(Label label);
   void jumpLong(Label label);
   void jump(VirtAddr original);

@@ -44,14 +44,46 @@ void restoreFlags(CodeBuilder& code) {
   code.bytes({0x9E});        // sahf
 }
 
-}  // namespace
+constexpr std::uint8_t kLeaRax[] = {0x48, 0x8D, 0x05, 0, 0, 0, 0};
 
-void emitDispatch(CodeBuilder& code, const Function& f, const Instruction& jump,
-                  std::span<const std::uint8_t> raw, Label table) {
-  const Label out = code.newLabel();
+// To the copy at rcx. Its flags are still kept.
+void jumpToCopy(CodeBuilder& code, RegisterSet live, FlagSet liveFlags) {
+  if (liveFlags != 0) restoreFlags(code);
+  if ((live & registerBit(kRdx)) != 0) emitRestore(code, kRdx, kSlotRdx);
+  if ((live & registerBit(kRax)) != 0) emitRestore(code, kRax, kSlotRax);
+  if ((live & registerBit(kRcx)) == 0) {
+    code.bytes({0xFF, 0xE1});  // jmp *%rcx
+    return;
+  }
+  emitSpill(code, kRcx, kSlotFlags);
+  emitRestore(code, kRcx, kSlotRcx);
+  std::uint8_t go[] = {0x64, 0xFF, 0x24, 0x25, 0, 0, 0, 0};
+  const std::int32_t slot = format::kSpillSlot + std::int32_t(8 * kSlotFlags);
+  std::memcpy(go + 4, &slot, sizeof slot);
+  code.bytes(go);  // jmp *%fs:slot
+}
+
+// Goes to the copy of what rdx has, if the table knows it; else on behind this.
+void lookUp(CodeBuilder& code, const DispatchTable& table) {
+  const Function& f = *table.function;
+  const Label unknown = code.newLabel();
   const VirtAddr lowest = f.indirectTargets.front();
   const auto range = std::uint32_t(f.indirectTargets.back().value - lowest.value + 1);
-
+  code.bytes({0x48, 0x89, 0xD1});        // mov %rdx, %rcx
+  code.ripAbsolute(kLeaRax, 3, lowest);  // lea lowest(%rip), %rax
+  code.bytes({0x48, 0x29, 0xC1});        // sub %rax, %rcx
+  std::uint8_t compare[] = {0x48, 0x81, 0xF9, 0, 0, 0, 0};
+  std::memcpy(compare + 3, &range, sizeof range);
+  code.bytes(compare);                   // cmp $range, %rcx
+  code.branch(kAboveOrEqual, unknown);
+  if (table.label)
+    code.ripLabel(kLeaRax, 3, *table.label);
+  else
+    code.ripTable(kLeaRax, 3, f.start);
+  code.bytes({0x48, 0x63, 0x0C, 0x88});  // movslq (%rax,%rcx,4), %rcx
+  code.bytes({0x85, 0xC9});              // test %ecx, %ecx
+  code.branch(kEqual, unknown);
+  code.bytes({0x48, 0x01, 0xC1});        // add %rax, %rcx
   // What the known targets need. Anything may be live at others.
   RegisterSet live = 0;
   FlagSet liveFlags = 0;
@@ -60,42 +92,23 @@ void emitDispatch(CodeBuilder& code, const Function& f, const Instruction& jump,
     live |= block.live;
     liveFlags |= block.liveFlags;
   }
+  jumpToCopy(code, live, liveFlags);
+  code.bind(unknown);
+}
 
+}  // namespace
+
+void emitDispatch(CodeBuilder& code, std::span<const DispatchTable> tables, const Instruction& jump,
+                  std::span<const std::uint8_t> raw) {
   code.setOrigin({jump.address, jump.length, true});
   emitSpill(code, kRax, kSlotRax);
   emitSpill(code, kRcx, kSlotRcx);
   emitSpill(code, kRdx, kSlotRdx);
   loadTarget(code, jump, raw);
-  code.bytes({0x9F});                    // lahf
-  code.bytes({0x0F, 0x90, 0xC0});        // seto %al
+  code.bytes({0x9F});              // lahf
+  code.bytes({0x0F, 0x90, 0xC0});  // seto %al
   emitSpill(code, kRax, kSlotFlags);
-  code.bytes({0x48, 0x89, 0xD1});        // mov %rdx, %rcx
-  constexpr std::uint8_t kLeaRax[] = {0x48, 0x8D, 0x05, 0, 0, 0, 0};
-  code.ripAbsolute(kLeaRax, 3, lowest);  // lea lowest(%rip), %rax
-  code.bytes({0x48, 0x29, 0xC1});        // sub %rax, %rcx
-  std::uint8_t compare[] = {0x48, 0x81, 0xF9, 0, 0, 0, 0};
-  std::memcpy(compare + 3, &range, sizeof range);
-  code.bytes(compare);                   // cmp $range, %rcx
-  code.branch(kAboveOrEqual, out);
-  code.ripLabel(kLeaRax, 3, table);
-  code.bytes({0x48, 0x63, 0x0C, 0x88});  // movslq (%rax,%rcx,4), %rcx
-  code.bytes({0x85, 0xC9});              // test %ecx, %ecx
-  code.branch(kEqual, out);
-  code.bytes({0x48, 0x01, 0xC1});        // add %rax, %rcx
-  if (liveFlags != 0) restoreFlags(code);
-  if ((live & registerBit(kRdx)) != 0) emitRestore(code, kRdx, kSlotRdx);
-  if ((live & registerBit(kRax)) != 0) emitRestore(code, kRax, kSlotRax);
-  if ((live & registerBit(kRcx)) == 0) {
-    code.bytes({0xFF, 0xE1});            // jmp *%rcx
-  } else {
-    emitSpill(code, kRcx, kSlotFlags);
-    emitRestore(code, kRcx, kSlotRcx);
-    std::uint8_t go[] = {0x64, 0xFF, 0x24, 0x25, 0, 0, 0, 0};
-    const std::int32_t slot = format::kSpillSlot + std::int32_t(8 * kSlotFlags);
-    std::memcpy(go + 4, &slot, sizeof slot);
-    code.bytes(go);                      // jmp *%fs:slot
-  }
-  code.bind(out);
+  for (const DispatchTable& table : tables) lookUp(code, table);
   restoreFlags(code);
   emitRestore(code, kRax, kSlotRax);
   emitRestore(code, kRcx, kSlotRcx);

@@ -5,10 +5,12 @@
 // which runs original code: untraced, but right. So nothing need be proved about the program's tables.
 //
 //       spill rax, rcx, rdx; rdx = target; keep the flags
-//       rcx = rdx - lowest; if rcx >= range or table[rcx] == 0: restore all, do the original jump
-//       restore all, jump to table + table[rcx]
+//       for its own table and those of its kin:
+//         rcx = rdx - lowest; if rcx < range and table[rcx] != 0: restore all, jump to table + table[rcx]
+//       restore all, do the original jump
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,9 +19,15 @@
 
 namespace traceback::instrument {
 
-// All jumps of a function share its table.
-void emitDispatch(CodeBuilder& code, const Function& function, const Instruction& jump,
-                  std::span<const std::uint8_t> raw, Label table);
+// A function, with the label of its table if that is in the same code.
+struct DispatchTable {
+  const Function* function = nullptr;
+  std::optional<Label> label;
+};
+
+// All jumps of a function, and of its kin, share its table.
+void emitDispatch(CodeBuilder& code, std::span<const DispatchTable> tables, const Instruction& jump,
+                  std::span<const std::uint8_t> raw);
 void emitDispatchTable(CodeBuilder& code, const Function& function, Label table,
                        std::span<const Label> blocks);
 

@@ -32,6 +32,7 @@ class Emitter {
     emitWraps();
     if (window && !m_options.alwaysBound) emitDisplaced(*window);
     const Label end = boundHere();
+    if (m_function.reachedByKin) ownTable();
     if (m_table) emitDispatchTable(m_code, m_function, *m_table, m_blocks);
     m_code.settle();
     finish(end);
@@ -119,9 +120,9 @@ class Emitter {
         exactly ? m_code.callExactly(insn.target) : m_code.call(insn.target);
         return;
       case Flow::IndirectJump:
-        if (!exactly && !m_function.indirectTargets.empty()) {
-          if (!m_table) m_table = m_code.newLabel();
-          emitDispatch(m_code, m_function, insn, raw, *m_table);
+        if (exactly) break;
+        if (const auto tables = dispatchTables(); !tables.empty()) {
+          emitDispatch(m_code, tables, insn, raw);
           return;
         }
         break;
@@ -132,6 +133,21 @@ class Emitter {
       m_code.ripAbsolute(raw, insn.ripOffset, insn.ripTarget);
     else
       m_code.bytes(raw);
+  }
+
+  Label ownTable() {
+    if (!m_table) m_table = m_code.newLabel();
+    return *m_table;
+  }
+
+  std::vector<DispatchTable> dispatchTables() {
+    std::vector<DispatchTable> out;
+    if (!m_function.indirectTargets.empty()) out.push_back({&m_function, ownTable()});
+    for (const std::uint32_t number : m_function.kin) {
+      const Function& other = m_program.functions[number];
+      if (other.skip == format::SkipReason::None) out.push_back({&other, std::nullopt});
+    }
+    return out;
   }
 
   static std::uint8_t conditionOf(std::span<const std::uint8_t> raw) {
@@ -202,6 +218,7 @@ class Emitter {
     m_out.code = m_code.encode(m_out.references);
     m_out.stretchesEnd = m_code.offsetOf(end);
     if (m_gate.index != Label{}.index) m_out.gate = m_code.offsetOf(m_gate);
+    if (m_table) m_out.table = m_code.offsetOf(*m_table);
     m_out.blocks.reserve(m_blocks.size());
     for (const Label block : m_blocks) m_out.blocks.push_back(m_code.offsetOf(block));
     if (m_options.probes) {

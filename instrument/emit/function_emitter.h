@@ -44,6 +44,7 @@ struct FunctionCode {
   std::vector<Stretch> stretches;     // by offset, from 0 to stretchesEnd; dispatch tables follow
   std::uint32_t stretchesEnd = 0;
   std::uint32_t gate = 0;             // where the patched entry jumps to
+  std::uint32_t table = 0;            // of its indirect targets; 0 if it needs none
   std::vector<std::uint32_t> blocks;  // where other code enters a block: in front of its probe
   std::vector<std::uint32_t> records; // the record words of head probes
   VirtAddr place;                     // where it goes, once known

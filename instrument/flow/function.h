@@ -44,16 +44,22 @@ struct Function {
   // there. Direct calls and jumps of other copies reach it.
   format::SkipReason entryLeft = format::SkipReason::None;
   bool hasIndirectJump = false;
-  bool labelTaken = false;  // has no indirect jump of its own, yet somebody has an address within it
+  bool labelTaken = false;  // somebody has an address within it, yet no indirect jump is known to lead there
   bool decoded = false;  // all of it, into `instructions`
   FlagSet entryFlags = 0;  // live at its entry
   bool entered = false;  // called, or its address is somewhere: not only ever jumped to
-  std::uint32_t outsideJumps = 0;  // direct jumps of other functions to its start
+  std::uint32_t outsideJumps = 0;  // jumps of other functions to its start: direct ones, and by their tables
   std::uint32_t directCalls = 0;  // to its start
   std::vector<Instruction> instructions;
   std::vector<VirtAddr> landingPads;
   std::vector<VirtAddr> outsideTargets;  // interior addresses that other code jumps to; sorted
-  std::vector<VirtAddr> indirectTargets;  // that its indirect jumps may go to, as far as known; sorted
+  // Places in it that indirect jumps may go to, its own and those of its kin, as far as known; sorted.
+  std::vector<VirtAddr> indirectTargets;
+  FlagSet indirectFlags = 0;  // live there
+  // Parts of the same function (f.cold), as jumps between their middles show: numbers of functions that have
+  // places to which its own indirect jumps may go.
+  std::vector<std::uint32_t> kin;
+  bool reachedByKin = false;  // it is kin of another in that sense
   std::vector<Block> blocks;  // by address
   std::vector<Dag> dags;  // by code
 

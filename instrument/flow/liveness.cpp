@@ -75,6 +75,8 @@ class Liveness {
     for (const Block& block : f.blocks)
       if ((block.flags & format::kBlockReturnPoint) != 0 && block.predecessors.size() == 1)
         grow(m_onReturn, block.liveFlags);
+    for (const Block& block : f.blocks)
+      if ((block.flags & format::kBlockTableTarget) != 0) grow(f.indirectFlags, block.liveFlags);
     for (const VirtAddr target : f.outsideTargets) {
       const BlockIndex b = f.blockAt(target);
       if (b != kNone) grow(m_interior[target.value], f.blocks[b].liveFlags);
@@ -111,6 +113,12 @@ class Liveness {
     return block.successor[0] == kNone ? FlagSet{0} : f.blocks[block.successor[0]].liveFlags;
   }
 
+  FlagSet atIndirectJump(const Function& f) const {
+    FlagSet flags = m_onIndirectEntry | f.indirectFlags;
+    for (const std::uint32_t number : f.kin) flags |= m_program.functions[number].indirectFlags;
+    return flags;
+  }
+
   Live liveOut(const Function& f, const Block& block) const {
     const Instruction& last = f.lastOf(block);
     const auto at = [&](BlockIndex b) {
@@ -130,14 +138,9 @@ class Liveness {
         return {kAllRegisters, FlagSet(flagsAt(last.target) | afterCall(f, block))};
       case BlockEnd::IndirectCall:
         return {kAllRegisters, FlagSet(m_onIndirectEntry | afterCall(f, block))};
-      case BlockEnd::Multiway: {
-        FlagSet flags = m_onIndirectEntry;
-        for (const Block& target : f.blocks)
-          if ((target.flags & format::kBlockTableTarget) != 0) flags |= target.liveFlags;
-        return {kAllRegisters, flags};
-      }
+      case BlockEnd::Multiway:
       case BlockEnd::TailJump:
-        return {kAllRegisters, last.flow == Flow::Jump ? flagsAt(last.target) : m_onIndirectEntry};
+        return {kAllRegisters, last.flow == Flow::Jump ? flagsAt(last.target) : atIndirectJump(f)};
       case BlockEnd::Return:
         return {kAllRegisters, m_onReturn};
       case BlockEnd::Trap:

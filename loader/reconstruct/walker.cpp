@@ -238,8 +238,9 @@ void Walker::showOpen(const ResolvedDag& dag, const CutPoint& begin) {
 
 void Walker::leaveDag(const ResolvedDag& dag, std::uint32_t index) {
   const auto& block = dag.map->block(dag.dag.function, index);
-  Exit exit{
-      .kind = Exit::Kind::Inside, .mayLeave = (block.flags & format::kBlockTailBranch) != 0, .block = index};
+  // A table may lead to a part that was moved away, and a jump through a pointer anywhere.
+  const bool mayLeave = (block.flags & format::kBlockTailBranch) != 0 || block.end == BlockEnd::Multiway;
+  Exit exit{.kind = Exit::Kind::Inside, .mayLeave = mayLeave, .block = index};
   switch (block.end) {
     case BlockEnd::Call:
     case BlockEnd::IndirectCall:

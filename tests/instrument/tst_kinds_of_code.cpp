@@ -102,6 +102,31 @@ class TestKindsOfCode : public QObject {
     sameAsBefore(path("plain"));
   }
 
+  // Tables and labels lead from one part of a function into the other.
+  void partsThatWereMovedAwayAreKnown_data() {
+    QTest::addColumn<QString>("compiler");
+    QTest::addColumn<QString>("flags");
+    for (const char* flags : {"-O2", "-O2 -fno-pie -no-pie", "-O1 -freorder-blocks-and-partition"})
+      QTest::addRow("gcc %s", flags) << "gcc" << flags;
+    for (const char* flags : {"-O2", "-O1 -fno-pie -no-pie"})
+      QTest::addRow("clang %s", flags) << "clang" << flags;
+  }
+  void partsThatWereMovedAwayAreKnown() {
+    QFETCH(QString, compiler);
+    QFETCH(QString, flags);
+    const QString said =
+        tests::build(compiler, {TRUTH_PROGRAMS "moved_parts.c"}, path("plain"), flags.split(' '));
+    QCOMPARE(said, QString());
+    if (compiler == "gcc") {
+      QFile plain(path("plain"));
+      QVERIFY(plain.open(QIODevice::ReadOnly));
+      const QByteArray bytes = plain.readAll();
+      for (const char* part : {"cases.cold", "backwards.cold", "interpret.cold"})
+        QVERIFY2(bytes.contains(part), part);
+    }
+    sameAsBefore(path("plain"));
+  }
+
   void rareInstructionsDoTheSame_data() {
     QTest::addColumn<QString>("flags");
     QTest::newRow("position independent") << "-O1";

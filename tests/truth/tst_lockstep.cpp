@@ -48,6 +48,8 @@ void TestLockstep::theSameStateAndFrames_data() {
                        "exceptions_construction-O0",
                        "frames-package",
                        "kept_frame-O2",
+                       "moved_parts-O2",
+                       "moved_parts-nopie",
                        "lifetimes-O0",
                        "setjmp_loop-package",
                        "signals_jump-O2",

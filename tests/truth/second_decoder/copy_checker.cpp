@@ -295,7 +295,7 @@ bool CopyChecker::checkInstruction(Line& line, const Code& original, bool exactl
 }
 
 // The lookup that stands for an indirect jump (its form is checked by what it must contain: the lowest
-// target, the table, the original jump as the way out), and its table.
+// target, the table, for each table, and the original jump as the way out), and its tables.
 bool CopyChecker::checkDispatch(Line& line, const Code& original, bool& found) {
   found = false;
   Code c;
@@ -304,34 +304,40 @@ bool CopyChecker::checkDispatch(Line& line, const Code& original, bool& found) {
     return true;
   found = true;
   ++m_findings.dispatches;
-  std::vector<std::uint64_t> leas;
-  std::uint64_t range = 0;
-  for (int i = 0; i < 64; ++i) {
+  std::vector<std::uint64_t> leas, ranges;
+  constexpr int kMost = 4096;
+  for (int i = 0; i < kMost; ++i) {
     const std::uint64_t at = line.pc;
     if (!take(line, c)) return false;
     if (c.id == X86_INS_LEA && c.ripOffset != 0) leas.push_back(c.ripTarget);
-    if (c.id == X86_INS_CMP && c.reg0 == X86_REG_RCX) range = c.imm;
+    if (c.id == X86_INS_CMP && c.reg0 == X86_REG_RCX) ranges.push_back(c.imm);
     if (c.id == X86_INS_JMP && !c.direct) {
       const bool isOriginal = at + c.size <= line.end && c.size == original.size && leas.size() >= 2 &&
                               originOf(*line.function, at).first == original.address &&
                               (c.ripOffset == 0 ? std::ranges::equal(c.code(), original.code())
                                                 : c.ripTarget == original.ripTarget);
       const auto [following, fixed] = originOf(*line.function, line.pc);
-      // The first of the two jumps goes to a copy, the last is the original one. Tables follow the last of
-      // all.
-      const bool last = isOriginal && (firstTable(line, leas[1]) - line.pc < 4 || line.pc >= line.end);
+      // The last of the jumps is the original one, the others go to copies. A table follows the last of all.
+      const bool last = isOriginal && tableBehind(line, leas) - line.pc < 4;
       if (last || (isOriginal && (following != original.address || !fixed))) break;
     }
-    if (i == 63) return fail(line, at, "an indirect jump's lookup has no end"), false;
+    if (i == kMost - 1) return fail(line, at, "an indirect jump's lookup has no end"), false;
   }
-  if (leas.size() != 2 || range == 0)
+  if (leas.size() != 2 * ranges.size() || ranges.empty() || std::ranges::contains(ranges, 0U))
     return fail(line, line.pc, "an indirect jump's lookup is not understood"), false;
-  line.tables[leas[1]] = {leas[0], range};
+  for (std::size_t i = 0; i < ranges.size(); ++i) line.tables[leas[2 * i + 1]] = {leas[2 * i], ranges[i]};
   return true;
 }
 
-std::uint64_t CopyChecker::firstTable(const Line& line, std::uint64_t atMost) {
-  return line.tables.empty() ? atMost : std::min(atMost, line.tables.begin()->first);
+// Where the function's own table begins, or its copy ends. (Other tables are those of its other parts.)
+std::uint64_t CopyChecker::tableBehind(const Line& line, const std::vector<std::uint64_t>& leas) {
+  std::uint64_t at = line.end;
+  const auto consider = [&](std::uint64_t table) {
+    if (table >= line.pc) at = std::min(at, table);
+  };
+  for (const auto& [table, what] : line.tables) consider(table);
+  for (std::size_t i = 1; i < leas.size(); i += 2) consider(leas[i]);
+  return at;
 }
 
 bool CopyChecker::checkBlocks(Line& line) {

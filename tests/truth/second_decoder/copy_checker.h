@@ -83,7 +83,7 @@ class CopyChecker {
 
   bool checkWindow(Line& line, std::uint64_t window);
   bool checkGate(Line& line, std::uint64_t& displaced);
-  static std::uint64_t firstTable(const Line& line, std::uint64_t atMost);
+  static std::uint64_t tableBehind(const Line& line, const std::vector<std::uint64_t>& leas);
   bool checkBlocks(Line& line);
   bool checkProbe(Line& line, std::uint64_t original, bool& found);
   bool checkScratch(const Line& line, std::uint64_t at, std::uint16_t written, bool flagsWritten);
