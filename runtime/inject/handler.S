@@ -2,9 +2,10 @@
 // interrupted: to them the call below is the signal frame, with the interrupted registers as the kernel saved
 // them, in the way that libc's own restorer is described.
 //
-//   void traceback_call_handler(int, siginfo_t*, ucontext_t*, handler, pc)
+//   void traceback_call_handler(int, siginfo_t*, ucontext_t*, handler, pc, shown)
 //
-// `pc` is where the caller of that frame is taken to be: the context may say something else (handlers.cpp).
+// Where the context has `shown` for a program counter, the caller of that frame is at `pc`; else the program
+// has put another there.
 
   .set kRegisters, 40 // of ucontext_t: uc_mcontext.gregs
 
@@ -24,6 +25,7 @@ traceback_call_handler:
   .cfi_adjust_cfa_offset 24
   movq %rdx, (%rsp)
   movq %r8, 8(%rsp)
+  movq %r9, 16(%rsp)
   xorl %eax, %eax // as the kernel does
   .cfi_endproc
 
@@ -48,7 +50,12 @@ traceback_call_handler:
   in_context 0, 13 // rax
   in_context 2, 14 // rcx
   in_context 7, 15 // rsp
-  .cfi_escape 0x10, 16, 2, 0x77, 8 // rip: the second word of the stack
+  // DW_CFA_val_expression of rip: the context's; if it equals the third word of the stack, then the second
+  .cfi_escape 0x16, 16, 22
+  .cfi_escape 0x77, 0, 0x06, 0x23, ((kRegisters + 8 * 16) & 0x7F) | 0x80, (kRegisters + 8 * 16) >> 7, 0x06
+  .cfi_escape 0x12, 0x77, 16, 0x06, 0x29    // dup, breg7+16, deref, eq
+  .cfi_escape 0x28, 3, 0, 0x2F, 4, 0        // bra over skip to the end
+  .cfi_escape 0x13, 0x77, 8, 0x06           // drop, breg7+8, deref
   call *%rcx
   .globl traceback_handler_returns
   .hidden traceback_handler_returns

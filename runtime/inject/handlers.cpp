@@ -11,7 +11,7 @@
 
 // In handler.S.
 extern "C" void traceback_call_handler(int, siginfo_t*, void* context, std::uint64_t handler,
-                                       std::uint64_t pc);
+                                       std::uint64_t pc, std::uint64_t shown);
 extern "C" const char traceback_handler_returns[];
 
 namespace traceback::inject {
@@ -37,6 +37,7 @@ class OriginalAddresses {
     if (m_stackHidden) showAlternateStack(m_context, m_stack);
   }
   std::uint64_t copy() const { return m_copy; }
+  std::uint64_t shown() const { return m_shown; }
   OriginalAddresses(const OriginalAddresses&) = delete;
   OriginalAddresses& operator=(const OriginalAddresses&) = delete;
 
@@ -78,7 +79,7 @@ void runHandler(int signal, siginfo_t* info, void* data) {
     const OriginalAddresses shown(signal, *info, context);
     setMask(maskOf(action, signal, context));
     // Whoever unwinds comes to the copy: what catches an exception there goes on being recorded.
-    traceback_call_handler(signal, info, data, action.handler, shown.copy());
+    traceback_call_handler(signal, info, data, action.handler, shown.copy(), shown.shown());
     setMask(kAllSignals);
   }
   endSignal(interrupted, context);

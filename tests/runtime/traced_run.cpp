@@ -33,6 +33,7 @@ std::unique_ptr<QProcess> TracedRun::start(const QStringList& arguments) {
     environment.insert(QStringLiteral("TRACEBACK_SNAP_DIR"), folder + QStringLiteral("/snaps"));
     environment.insert(QStringLiteral("TRACEBACK_COLLECTOR"), programPath(QStringLiteral("collector")));
     environment.insert(QStringLiteral("TRACEBACK_PROGRAM"), m_program);
+    environment.insert(QStringLiteral("TRACEBACK"), QStringLiteral("tell"));
   }
   for (const auto& [name, value] : m_variables) environment.insert(name, value);
   process->setProcessEnvironment(environment);

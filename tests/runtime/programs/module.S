@@ -297,17 +297,23 @@ original_traced_handler:
   handler_body 0
   gate store
 original_store:
+  .cfi_startproc
 original_store_access:
   movl $1, (%rdi)
   ret
+  .cfi_endproc
   gate call
 original_call:
+  .cfi_startproc
   subq $8, %rsp
+  .cfi_adjust_cfa_offset 8
   movq %rdi, %rax
   movq %rsi, %rdi
   call *%rax
   addq $8, %rsp
+  .cfi_adjust_cfa_offset -8
   ret
+  .cfi_endproc
   gate recurse
 original_recurse:
   subq $1024, %rsp

@@ -3,12 +3,17 @@
 import random
 
 PRELUDE = """
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <alloca.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 typedef unsigned long u64;
 #define NOINLINE __attribute__((noinline))
 static volatile u64 sink;
@@ -29,7 +34,8 @@ class Shapes:
         self.random = random.Random(seed)
         self.language = language
         self.common = [self.switch, self.computed_goto, self.tail_calls, self.jumps, self.carry, self.counted, self.condition_codes,
-                       self.registers, self.variadic, self.floating, self.frames, self.callbacks, self.strings, self.flags_in_branches]
+                       self.registers, self.variadic, self.floating, self.frames, self.callbacks, self.strings, self.flags_in_branches,
+                       self.handlers, self.handlers_that_jump, self.faults]
         self.cxx = [self.exceptions, self.rethrow, self.virtual, self.cleanups]
 
     def number(self, most: int = 1 << 20) -> int:
@@ -115,6 +121,26 @@ class Shapes:
 
     def strings(self, name: str) -> str:
         return (f"NOINLINE static u64 {name}(u64 x) {{ char b[64]; int n = snprintf(b, sizeof b, \"%lu-%lx\", x, x ^ {self.number()}ul); for (int i = 0; i < n; ++i) x = x * 33 + (unsigned char)b[i]; return x + strlen(b); }}")
+
+    def handlers(self, name: str) -> str:
+        """A signal's handler in which another signal comes."""
+        return (f"static u64 {name}_seen; static void {name}_on(int signal) {{ u64 x = {name}_seen + (u64)signal; {self.steps()} if (signal == SIGUSR1 && x % 3) raise(SIGUSR2); {self.steps()} {name}_seen += x; }}\n"
+                f"NOINLINE static u64 {name}(u64 x) {{ {name}_seen = x; signal(SIGUSR1, {name}_on); signal(SIGUSR2, {name}_on); {self.steps()} raise(SIGUSR1); if (x & 4) raise(SIGUSR2); return x ^ {name}_seen; }}")
+
+    def handlers_that_jump(self, name: str) -> str:
+        """Out of one handler, or two."""
+        return (f"static sigjmp_buf {name}_to; static volatile u64 {name}_x; static void {name}_on(int signal) {{ u64 x = {name}_x; {self.steps()} if (signal == SIGUSR1 && (x & 2)) raise(SIGUSR2); siglongjmp({name}_to, signal); }}\n"
+                f"NOINLINE static u64 {name}_deep(u64 x, int n) {{ {self.steps()} if (!n) {{ {name}_x = x; raise(SIGUSR1); }} else x += {name}_deep(x, n - 1); return x; }}\n"
+                f"NOINLINE static u64 {name}(u64 x) {{ volatile u64 kept = x; volatile int n = 0; signal(SIGUSR1, {name}_on); signal(SIGUSR2, {name}_on); kept += (u64)sigsetjmp({name}_to, 1) * {self.number()}; "
+                f"if (++n < {self.random.randrange(2, 5)}) sink = {name}_deep(kept, n); return kept; }}")
+
+    def faults(self, name: str) -> str:
+        """A handler that mends what faulted, and one that steps over it."""
+        over = self.random.randrange(2)
+        mend = "gregs[REG_RIP] += 3" if over else f"gregs[REG_RAX] = (greg_t)&words[{self.random.randrange(16)}]"
+        return (f"static void {name}_on(int signal, siginfo_t *info, void *data) {{ u64 x = (u64)(signal + info->si_code); {self.steps()} ((ucontext_t *)data)->uc_mcontext.{mend}; sink = x; }}\n"
+                f"NOINLINE static u64 {name}(u64 x) {{ struct sigaction action; memset(&action, 0, sizeof action); action.sa_sigaction = {name}_on; action.sa_flags = SA_SIGINFO; sigaction(SIGSEGV, &action, 0); "
+                f"for (u64 i = 0; i < 3; ++i) {{ u64 p = i == 1 ? (u64)&words[i] : i; __asm__ volatile(\".byte 0x48, 0x8b, 0x00\" : \"+a\"(p) : : \"memory\"); x += p; {self.steps()} }} return x; }}")
 
     def exceptions(self, name: str) -> str:
         return (f"NOINLINE static u64 {name}_deep(u64 x, int n) {{ Guard g{{x, {self.number()}}}; if (n == 0) {{ if (x % 3 == 0) throw (int)(x % 100); if (x % 3 == 1) throw std::runtime_error(\"r\"); return x; }} return {name}_deep(x * 3 + 1, n - 1) + 1; }}\n"
