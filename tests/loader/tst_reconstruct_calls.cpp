@@ -159,6 +159,44 @@ class CallsTest : public QObject {
     QCOMPARE(got.notes(), std::string());
   }
 
+  // Nor is every indirect jump of a function that has tables by one of them.
+  void aTableMayLeadToThePartThatWasMovedAwayAndBack() {
+    constexpr std::string_view map = R"(
+      function f.cold 800
+      dag
+      p 4 jump q
+      dag
+      q 4 multi table
+      function f 1000
+      dag
+      a 4 multi
+      dag
+      b 4 multi table
+      function g 3000
+      dag
+      a 4 return
+    )";
+    const auto got = reconstruct({.map = map, .ring = R"(
+      f.a
+      f.cold.q
+      f.b                    # calls g in its place
+      g.a
+      thread-end
+    )"});
+    compare(got.text, R"(
+    call f
+    f 1000-1003
+    f 804-807
+    f 1004-1007
+    return f
+    call g tail
+    g 3000-3003
+    return g
+    sync 2
+    )");
+    QCOMPARE(got.notes(), std::string());
+  }
+
   void aPartThatWasMovedAwayMayJumpToWhereACallReturns() {
     constexpr std::string_view map = R"(
       function f.cold 800
