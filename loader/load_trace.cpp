@@ -1,75 +1,76 @@
 #include "loader/load_trace.h"
 
-#include <sys/user.h>
-
 #include <algorithm>
 #include <format>
 
-#include "loader/mapped_file.h"
+#include "loader/byte_source.h"
+#include "loader/reconstruct/snap_modules.h"
+#include "loader/reconstruct/snap_threads.h"
 #include "loader/snap/snap_contents.h"
-#include "loader/symbols/dwarf_line_source.h"
 
 namespace traceback::loader {
 
-using format::SectionType;
 using format::SnapReason;
 using model::Severity;
 
 namespace {
 
-constexpr std::size_t kRipIndex = offsetof(user_regs_struct, rip) / 8;  // in SnapThread::registers
-
-std::string lastPart(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+constexpr std::uint64_t kAllWords = UINT64_MAX;
+// Of every thread in the first preview: expanded in no time, and more than anybody steps through meanwhile.
+constexpr std::uint64_t kFirstWords = 1 << 14;
+// Of the first thread in the second preview: half a second's work.
+constexpr std::uint64_t kSecondWords = 1 << 20;
 
 class SnapLoader {
  public:
   SnapLoader(SnapReader snap, const LoadOptions& options, const Progress& progress, std::stop_token stop)
-      : m_snap(std::move(snap)),
-        m_options(options),
-        m_progress(progress),
-        m_stop(std::move(stop)),
-        m_trace(std::make_shared<model::Trace>()) {}
+      : m_snap(std::move(snap)), m_options(options), m_progress(progress), m_stop(std::move(stop)) {}
 
   // Nothing if cancelled.
   std::optional<LoadedSnap> load() {
     say(0, "Reading the snap");
-    m_contents = readContents(m_snap, m_trace->report);
+    m_contents = readContents(m_snap, m_known.report);
     fillSummary();
-    if (!loadModules() || !loadThreads()) return std::nullopt;
-    m_context->names.freeze(m_trace->functions, m_trace->files);
+    if (!loadModules()) return std::nullopt;
+    m_threads = findThreads(m_snap, m_contents, m_known.report);
+    m_built.resize(m_threads.size());
+    if (m_options.preview && wordCount() >= m_options.largeFrom && !showPreviews()) return std::nullopt;
+    for (std::size_t i = 0; i < m_threads.size(); ++i) {
+      if (!build(i, kAllWords)) return std::nullopt;
+    }
+    LoadedSnap loaded{.trace = assemble(), .sources = {}};
+    for (const auto& built : m_built) loaded.sources.push_back(built.source);
     say(1, "Done");
-    return LoadedSnap{.trace = m_trace, .sources = std::move(m_sources)};
+    return loaded;
   }
 
  private:
-  struct Ring {
-    std::uint32_t index = 0;
-    RingView view;
-  };
-  struct Thread {
-    model::ThreadTrace::Info info;
-    std::optional<RingView> ring;
-    ThreadEndState end;
+  // A thread as far as it has been read.
+  struct Built {
     std::shared_ptr<const ThreadSource> source;
+    std::shared_ptr<const model::ThreadTrace> trace;
+    std::uint64_t words = 0;  // at most so many of its newest: kAllWords once it is whole
+    WalkNotes notes;
+    model::LoadReport report;
   };
 
   void say(double share, std::string_view stage) const {
     if (m_progress) m_progress(share, stage);
   }
-  void note(Severity severity, std::string text, std::uint64_t count = 1) {
-    if (count != 0) m_trace->report.add(severity, std::move(text), count);
+  static void note(model::LoadReport& report, Severity severity, std::string text, std::uint64_t count = 1) {
+    if (count != 0) report.add(severity, std::move(text), count);
   }
 
   void fillSummary() {
-    auto& summary = m_trace->summary;
+    auto& summary = m_known.summary;
     if (const auto& process = m_contents.process) {
       summary.pid = process->pid;
       summary.program = paddedString(process->executable);
-      if (process->startTsc != 0) m_trace->clockStart = {{process->startTsc}, {process->startRealtimeNs}};
-      if (process->lastTsc != 0) m_trace->clockEnd = {{process->lastTsc}, {process->lastRealtimeNs}};
+      if (process->startTsc != 0) m_known.clockStart = {{process->startTsc}, {process->startRealtimeNs}};
+      if (process->lastTsc != 0) m_known.clockEnd = {{process->lastTsc}, {process->lastRealtimeNs}};
       if (process->ringsFailed != 0) {
-        note(Severity::DataLoss, "threads that ran untraced because no ring could be made for them",
-             process->ringsFailed);
+        note(m_known.report, Severity::DataLoss,
+             "threads that ran untraced because no ring could be made for them", process->ringsFailed);
       }
     }
     if (const auto& reason = m_contents.reason) {
@@ -82,7 +83,7 @@ class SnapLoader {
       summary.when = {reason->realtimeNs};
       // Taken together: a better second pair of clocks than one from before.
       if (reason->tsc != 0 && reason->realtimeNs != 0)
-        m_trace->clockEnd = {{reason->tsc}, {reason->realtimeNs}};
+        m_known.clockEnd = {{reason->tsc}, {reason->realtimeNs}};
     }
     const auto host = [&](std::string_view key) {
       const auto found = m_contents.host.find(key);
@@ -92,201 +93,119 @@ class SnapLoader {
     summary.commandLine = host("command line");
   }
 
-  // The module's map: the snap's slice, else the file's own; its id must be the one that was recorded.
-  std::shared_ptr<const LoadedMap> findMap(std::uint32_t index, const LoadedModule& module) {
-    std::string problem = "not in the snap";
-    const auto check =
-        [&](model::Result<std::shared_ptr<const LoadedMap>> map) -> std::shared_ptr<const LoadedMap> {
-      if (!map) {
-        problem = map.error().message;
-      } else if ((*map)->view.id() != module.mapId) {
-        problem = "it is another map than the one recorded";
-      } else {
-        return *map;
-      }
-      return nullptr;
-    };
-    if (const auto* section = m_snap.find(SectionType::MapSlice, index)) {
-      auto bytes = m_snap.read(*section);
-      if (!bytes) {
-        problem = bytes.error().message;
-      } else if (auto map = check(mapFromBytes(std::move(*bytes), sectionText(*section)))) {
-        return map;
-      }
-    }
-    if (m_options.useLocalMaps && !module.path.empty()) {
-      const auto sliceProblem = problem;
-      if (auto map = check(mapFromElf(module.path))) return map;
-      problem = sliceProblem;
-    }
-    m_mapProblems.resize(std::max<std::size_t>(m_mapProblems.size(), index + std::size_t{1}));
-    m_mapProblems[index] = problem;
-    return nullptr;
-  }
-
   bool loadModules() {
-    std::vector<LoadedModule> modules;
-    std::vector<std::unique_ptr<const LineSource>> lines;
-    const auto count = m_contents.modules.size();
-    for (std::uint32_t i = 0; i < count; ++i) {
-      if (m_stop.stop_requested()) return false;
-      auto module = moduleFrom(m_contents.modules[i]);
-      say(0.05 + 0.25 * i / static_cast<double>(count), "Reading the map of " + lastPart(module.path));
-      module.map = findMap(i, module);
-      model::Module shown;
-      const auto* map = module.view();
-      shown.path =
-          map != nullptr && !map->originalName().empty() ? std::string(map->originalName()) : module.path;
-      shown.name = lastPart(shown.path);
-      shown.buildId = map != nullptr ? map->buildId() : std::string{};
-      shown.bias = module.bias;
-      shown.start = model::toLinkTime(module.start, module.bias);
-      shown.end = model::toLinkTime(module.end, module.bias);
-      shown.hasMap = map != nullptr;
-      lines.push_back(map != nullptr ? findLines(shown, module) : nullptr);
-      shown.hasLines = lines.back() && lines.back()->hasLines();
-      m_trace->modules.push_back(std::move(shown));
-      modules.push_back(std::move(module));
-    }
-    m_context = std::make_shared<TraceContext>(ModuleTable(std::move(modules)), std::move(lines));
+    auto modules =
+        findModules(m_snap, m_contents, m_options, m_known.report, [&](double done, const std::string& name) {
+          say(0.05 + 0.25 * done, "Reading the map of " + name);
+          return !m_stop.stop_requested();
+        });
+    if (m_stop.stop_requested()) return false;
+    m_known.modules = std::move(modules.shown);
+    m_mapProblems = std::move(modules.mapProblems);
+    m_context = std::make_shared<TraceContext>(std::move(modules.table), std::move(modules.lines));
     return true;
   }
 
-  std::unique_ptr<const LineSource> findLines(const model::Module& module, const LoadedModule& loaded) {
-    if (!m_options.useDebugInformation) return nullptr;
-    const ModuleFiles files{.path = module.path,
-                            .loadedPath = loaded.path,
-                            .buildId = module.buildId,
-                            .debugPaths = m_options.debugPaths};
-    std::string text;
-    auto source = m_options.lineSources ? m_options.lineSources(files, text) : openLineSource(files, text);
-    if (!text.empty()) note(Severity::Info, module.name + ": " + text);
-    return source;
-  }
-
-  std::optional<RingView> readRing(const format::SectionEntry& section) {
-    auto bytes = m_snap.read(section);
-    if (!bytes) {
-      note(Severity::DataLoss, bytes.error().message);
-      return std::nullopt;
-    }
-    auto ring = RingView::parse(*bytes, sectionText(section));
-    if (!ring) {
-      note(Severity::DataLoss, ring.error().text());
-      return std::nullopt;
-    }
-    for (const auto& problem : ring->damage())
-      note(Severity::DataLoss, std::format("{}: {}", sectionText(section), problem));
-    return std::move(*ring);
-  }
-
-  // Where the thread stood, if the snap can know.
-  ThreadEndState endOf(const format::SnapThread& thread) const {
-    ThreadEndState end;
-    const auto& reason = m_contents.reason;
-    if (reason && reason->tid == thread.tid && reason->signal != 0 && reason->faultPc != 0) {
-      end.pc = model::RuntimeAddr{reason->faultPc};
-      end.faulted = isFaultOfInstruction(reason->signal, static_cast<std::int32_t>(reason->signalCode));
-    } else if ((thread.flags & format::kThreadHasRegisters) != 0 &&
-               (thread.flags & format::kThreadEnded) == 0) {
-      end.pc = model::RuntimeAddr{thread.registers[kRipIndex]};
-    }
-    return end;
-  }
-
-  std::vector<Thread> findThreads() {
-    std::vector<Thread> threads;
-    std::vector<std::uint32_t> used;
-    for (const auto& entry : m_contents.threads) {
-      Thread thread;
-      thread.info.tid = entry.tid;
-      thread.info.name = paddedString(entry.name);
-      thread.info.atFault = (entry.flags & format::kThreadAtFault) != 0;
-      thread.info.ended = (entry.flags & format::kThreadEnded) != 0;
-      thread.end = endOf(entry);
-      if ((entry.flags & format::kThreadHasRing) != 0) {
-        const auto* section = m_snap.find(SectionType::Ring, entry.ringIndex);
-        if (section == nullptr) {
-          note(Severity::DataLoss, std::format("thread {}: its ring is missing from the snap", entry.tid));
-        } else if (std::ranges::find(used, entry.ringIndex) == used.end()) {
-          thread.ring = readRing(*section);
-          used.push_back(entry.ringIndex);
-        }
-      }
-      threads.push_back(std::move(thread));
-    }
-    // Rings that no thread claims: of threads that ended, or all of them if the thread list is damaged.
-    for (const auto* section : m_snap.all(SectionType::Ring)) {
-      if (std::ranges::find(used, section->index) != used.end()) continue;
-      used.push_back(section->index);
-      Thread thread;
-      thread.ring = readRing(*section);
+  std::uint64_t wordCount() const {
+    std::uint64_t words = 0;
+    for (const auto& thread : m_threads) {
       if (!thread.ring) continue;
-      const auto& header = thread.ring->header();
-      thread.info.tid = header.tid;
-      thread.info.name = paddedString(header.name);
-      thread.info.ended = header.state == static_cast<std::uint32_t>(format::RingState::ThreadEnded);
-      thread.info.atFault =
-          m_contents.reason && m_contents.reason->signal != 0 && m_contents.reason->tid == header.tid;
-      format::SnapThread entry{};
-      entry.tid = header.tid;
-      thread.end = endOf(entry);
-      threads.push_back(std::move(thread));
+      for (const auto& segment : thread.ring->segments()) words += segment.size();
     }
-    std::ranges::stable_sort(threads, [](const Thread& a, const Thread& b) {
-      if (a.info.atFault != b.info.atFault) return a.info.atFault;
-      return a.info.tid < b.info.tid;
-    });
-    return threads;
+    return words;
   }
 
-  bool loadThreads() {
-    auto threads = findThreads();
-    std::vector<std::uint64_t> withoutMap(m_context->modules.size());
-    for (std::size_t i = 0; i < threads.size(); ++i) {
-      auto& thread = threads[i];
-      const auto name = std::format("thread {}", thread.info.tid);
-      std::vector<model::ChunkSummary> chunks;
-      if (thread.ring) {
-        auto timeline = buildTimeline(*thread.ring, thread.end, name, m_trace->report);
-        WalkNotes notes;
-        const auto share = 0.7 / static_cast<double>(threads.size());
-        const auto goOn = [&](double done) {
-          say(0.3 + share * (static_cast<double>(i) + done), "Reconstructing " + name);
-          return !m_stop.stop_requested();
-        };
-        thread.source =
-            ThreadSource::build(m_context, thread.ring->segments(), std::move(timeline), notes, goOn);
-        if (!thread.source) return false;
-        reportWalk(name, notes, withoutMap);
-        chunks = thread.source->chunks();
-        thread.info.fault = thread.source->fault();
-        thread.info.recordCount = thread.source->recordCount();
-        thread.ring.reset();
-      }
-      m_trace->threads.push_back(
-          std::make_unique<const model::ThreadTrace>(thread.info, thread.source, std::move(chunks)));
-      m_sources.push_back(thread.source);
+  bool showPreviews() {
+    for (std::size_t i = 0; i < m_threads.size(); ++i) {
+      if (!build(i, kFirstWords)) return false;
+    }
+    m_options.preview(assembleAndGoOn());
+    for (const auto words : {kSecondWords, kAllWords}) {
+      if (m_built[0].words >= words) continue;
+      if (!build(0, words)) return false;
+      const bool last = m_built[0].words == kAllWords && m_threads.size() == 1;
+      if (!last) m_options.preview(assembleAndGoOn());
+    }
+    return true;
+  }
+
+  // The thread's newest words, or all of them; nothing new if they are built already. False if cancelled.
+  bool build(std::size_t index, std::uint64_t words) {
+    auto& thread = m_threads[index];
+    auto& built = m_built[index];
+    if (built.trace && built.words >= words) return true;
+    built = {};
+    built.words = words;
+    auto info = thread.info;
+    std::vector<model::ChunkSummary> chunks;
+    if (thread.ring) {
+      const auto name = std::format("thread {}", info.tid);
+      if (words == kAllWords) thread.ring->settleBeginnings();
+      auto timeline = buildTimeline(*thread.ring, thread.end, name, built.report);
+      if (words != kAllWords) keepNewest(timeline, thread.ring->segments(), words);
+      if (timeline.start != Timeline::Start::NotRead) built.words = kAllWords;
+      const auto share = 0.7 / static_cast<double>(m_threads.size());
+      const auto goOn = [&](double done) {
+        if (words == kAllWords)
+          say(0.3 + share * (static_cast<double>(index) + done), "Reconstructing " + name);
+        return !m_stop.stop_requested();
+      };
+      built.source =
+          ThreadSource::build(m_context, thread.ring->segments(), std::move(timeline), built.notes, goOn);
+      if (!built.source) return false;
+      reportWalk(built, name);
+      note(built.report, Severity::DataLoss, name + ": damaged parts of its ring",
+           thread.ring->damagedParts());
+      chunks = built.source->chunks();
+      info.fault = built.source->fault();
+      info.recordCount = built.source->recordCount();
+    } else {
+      built.words = kAllWords;
+    }
+    built.trace =
+        std::make_shared<const model::ThreadTrace>(std::move(info), built.source, std::move(chunks));
+    return true;
+  }
+
+  static void reportWalk(Built& built, const std::string& name) {
+    const auto& notes = built.notes;
+    auto& report = built.report;
+    note(report, Severity::DataLoss, name + ": words that belong to no record", notes.words.total());
+    note(report, Severity::DataLoss, name + ": records whose path no block explains", notes.unexplainedPaths);
+    note(report, Severity::DataLoss, name + ": records that cannot follow the one before them",
+         notes.brokenFlow);
+    note(report, Severity::DataLoss, name + ": records of no known module", notes.unknownCodes);
+    note(report, Severity::DataLoss, name + ": records of modules that had no codes of their own",
+         notes.untraceableModules);
+    note(report, Severity::DataLoss, name + ": signals whose records were overwritten", notes.lostSignals);
+  }
+
+  // What is built by now, as a trace. Ends the filling of m_context.
+  std::shared_ptr<const model::Trace> assemble() {
+    auto trace = std::make_shared<model::Trace>(m_known);
+    std::vector<std::uint64_t> withoutMap(m_known.modules.size());
+    for (const auto& built : m_built) {
+      trace->threads.push_back(built.trace);
+      for (const auto& each : built.report.notes()) trace->report.add(each.severity, each.text, each.count);
+      for (std::size_t i = 0; i < built.notes.withoutMap.size(); ++i)
+        withoutMap[i] += built.notes.withoutMap[i];
     }
     for (std::uint32_t i = 0; i < withoutMap.size(); ++i) {
-      if (withoutMap[i] == 0) continue;
-      note(Severity::DataLoss,
-           std::format("map of {}: {}; its records are shown as gaps", m_trace->modules[i].name,
+      note(trace->report, Severity::DataLoss,
+           std::format("map of {}: {}; its records are shown as gaps", m_known.modules[i].name,
                        i < m_mapProblems.size() ? m_mapProblems[i] : "missing"),
            withoutMap[i]);
     }
-    return true;
+    m_context->names.freeze(trace->functions, trace->files);
+    return trace;
   }
 
-  void reportWalk(const std::string& name, const WalkNotes& notes, std::vector<std::uint64_t>& withoutMap) {
-    note(Severity::DataLoss, name + ": words that belong to no record", notes.words.total());
-    note(Severity::DataLoss, name + ": records whose path no block explains", notes.unexplainedPaths);
-    note(Severity::DataLoss, name + ": records that cannot follow the one before them", notes.brokenFlow);
-    note(Severity::DataLoss, name + ": records of no known module", notes.unknownCodes);
-    note(Severity::DataLoss, name + ": records of modules that had no codes of their own",
-         notes.untraceableModules);
-    note(Severity::DataLoss, name + ": signals whose records were overwritten", notes.lostSignals);
-    for (std::size_t i = 0; i < notes.withoutMap.size(); ++i) withoutMap[i] += notes.withoutMap[i];
+  // The same; what is built later goes on with what is known of names by now.
+  std::shared_ptr<const model::Trace> assembleAndGoOn() {
+    auto next = std::make_shared<TraceContext>(*m_context);
+    auto trace = assemble();
+    m_context = std::move(next);
+    return trace;
   }
 
   SnapReader m_snap;
@@ -294,28 +213,38 @@ class SnapLoader {
   const Progress& m_progress;
   std::stop_token m_stop;
   SnapContents m_contents;
-  std::shared_ptr<model::Trace> m_trace;
+  model::Trace m_known;  // all but threads and names
   std::shared_ptr<TraceContext> m_context;
-  std::vector<std::shared_ptr<const ThreadSource>> m_sources;
   std::vector<std::string> m_mapProblems;
+  std::vector<RecordedThread> m_threads;
+  std::vector<Built> m_built;  // by thread
 };
 
-}  // namespace
-
-model::Result<LoadedSnap> loadSnapBytes(Bytes bytes, const std::string& origin, const LoadOptions& options,
-                                        const Progress& progress, std::stop_token stop) {
-  auto snap = SnapReader::open(bytes, origin);
+model::Result<LoadedSnap> loadFrom(std::shared_ptr<const ByteSource> bytes, const std::string& origin,
+                                   const LoadOptions& options, const Progress& progress,
+                                   std::stop_token stop) {
+  auto snap = SnapReader::open(std::move(bytes), origin);
   if (!snap) return std::unexpected(snap.error());
   auto loaded = SnapLoader(std::move(*snap), options, progress, std::move(stop)).load();
   if (!loaded) return model::fail("cancelled", origin);
   return std::move(*loaded);
 }
 
+}  // namespace
+
+model::Result<LoadedSnap> loadSnapBytes(std::vector<std::byte> bytes, const std::string& origin,
+                                        const LoadOptions& options, const Progress& progress,
+                                        std::stop_token stop) {
+  return loadFrom(std::make_shared<const MemoryBytes>(std::move(bytes)), origin, options, progress,
+                  std::move(stop));
+}
+
 model::Result<LoadedSnap> loadSnap(const std::filesystem::path& file, const LoadOptions& options,
                                    const Progress& progress, std::stop_token stop) {
-  const auto mapped = MappedFile::open(file);
-  if (!mapped) return std::unexpected(mapped.error());
-  return loadSnapBytes(mapped->bytes(), file.string(), options, progress, std::move(stop));
+  auto opened = RegularFile::open(file);
+  if (!opened) return std::unexpected(opened.error());
+  return loadFrom(std::make_shared<const FileBytes>(std::move(*opened)), file.string(), options, progress,
+                  std::move(stop));
 }
 
 model::Result<std::shared_ptr<const model::Trace>> loadTrace(const std::filesystem::path& file,

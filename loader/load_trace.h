@@ -9,23 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "loader/load_options.h"
 #include "loader/reconstruct/thread_source.h"
-#include "loader/symbols/line_source.h"
 #include "model/error.h"
 #include "model/trace.h"
 
 namespace traceback::loader {
-
-struct LoadOptions {
-  // Folders and files to search first for debug information.
-  std::vector<std::string> debugPaths;
-  // Maps that the snap lacks may be taken from the instrumented files of this machine, if their ids agree.
-  bool useLocalMaps = true;
-  // False: no debug information is looked for; functions come from the maps, entries are blocks.
-  bool useDebugInformation = true;
-  // For tests; empty: debug information by libdw.
-  LineSourceFactory lineSources;
-};
 
 // The share that is done, 0 to 1, and what is being done. Called on the loading thread.
 using Progress = std::function<void(double, std::string_view)>;
@@ -48,7 +37,7 @@ struct LoadedSnap {
 model::Result<LoadedSnap> loadSnap(const std::filesystem::path& file, const LoadOptions& options = {},
                                    const Progress& progress = {}, std::stop_token stop = {});
 // The same of bytes in memory; `origin` names them in errors.
-model::Result<LoadedSnap> loadSnapBytes(Bytes bytes, const std::string& origin,
+model::Result<LoadedSnap> loadSnapBytes(std::vector<std::byte> bytes, const std::string& origin,
                                         const LoadOptions& options = {}, const Progress& progress = {},
                                         std::stop_token stop = {});
 

@@ -25,6 +25,7 @@ enum class GapCause : std::uint32_t {
   HandlerTooDeep = 4,
   HandlerNotWrapped = 5,
   PathUnknown = 6,      // the last record's path may go on beyond what is shown
+  NotRead = 7,          // there are records before this that have not been read yet
 };
 
 enum class SyncCause : std::uint32_t {

@@ -133,7 +133,7 @@ class Trace {
   std::vector<Module> modules;
   std::vector<Function> functions;
   std::vector<SourceFile> files;
-  std::vector<std::unique_ptr<const ThreadTrace>> threads;  // the one at fault first, then by tid
+  std::vector<std::shared_ptr<const ThreadTrace>> threads;  // the one at fault first, then by tid
   LoadReport report;
 
   const Module* module(ModuleId id) const;  // null if none

@@ -115,6 +115,8 @@ QString gapText(std::uint32_t cause) {
       return Words::tr("a signal handler ran that was not recorded");
     case model::GapCause::PathUnknown:
       return Words::tr("the path may go on beyond what is shown");
+    case model::GapCause::NotRead:
+      return Words::tr("older records have not been read yet");
     case model::GapCause::Unknown:
       break;
   }

@@ -23,7 +23,7 @@ std::shared_ptr<const ThreadSource> ThreadSource::build(std::shared_ptr<TraceCon
   const std::shared_ptr<ThreadSource> source(new ThreadSource);
   source->m_context = context;
   source->m_chunkRecords = std::max<std::size_t>(chunkRecords, 1);
-  source->m_input = {.modules = &context->modules,
+  source->m_input = {.modules = context->modules.get(),
                      .names = &context->names,
                      .segments = std::move(segments),
                      .timeline = std::move(timeline)};

@@ -13,18 +13,16 @@
 
 namespace traceback::loader {
 
-// What all threads of a trace share. Filled while they are built, then immutable.
+// What the threads of a trace share. Filled while they are built, then immutable.
 struct TraceContext {
-  TraceContext(ModuleTable table, std::vector<std::unique_ptr<const LineSource>> lines)
+  TraceContext(std::shared_ptr<const ModuleTable> table, std::vector<std::shared_ptr<const LineSource>> lines)
       : modules(std::move(table)), names(modules, std::move(lines)) {}
-  TraceContext(const TraceContext&) = delete;
-  TraceContext& operator=(const TraceContext&) = delete;
 
-  const ModuleTable modules;
+  const std::shared_ptr<const ModuleTable> modules;
   TraceNames names;
 };
 
-// Keeps the records, and for every chunk of them the state in which the walk came to it.
+// Keeps, for every chunk of records, the state in which the walk came to it.
 class ThreadSource : public model::EntrySource {
  public:
   static constexpr std::size_t kChunkRecords = 2048;

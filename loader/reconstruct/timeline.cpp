@@ -46,7 +46,7 @@ class Builder {
       });
     }
     if (!segments.empty()) {
-      m_timeline.startsOverwritten = segments[0].wrapped();
+      if (segments[0].wrapped()) m_timeline.start = Timeline::Start::Overwritten;
       emit(0, 0, segments[0].size());
       emitOrphans();
     }
@@ -61,7 +61,7 @@ class Builder {
 
   void findHandlers(std::uint8_t segment) {
     const auto& words = m_ring.segments()[segment];
-    const RecordReader reader(words.words());
+    RecordReader reader(words);
     std::vector<Handler> found;
     bool orphaned = false;  // something but the time stamp that opens a sub-buffer, before the first signal
     for (auto record = reader.next(0); record; record = reader.next(record->end())) {
@@ -123,7 +123,7 @@ class Builder {
   // Words [begin, end) of a segment, with the handlers that interrupted them in their places.
   void emit(std::uint8_t segment, std::size_t begin, std::size_t end) {
     const auto& words = m_ring.segments()[segment];
-    const RecordReader reader(words.words());
+    RecordReader reader(words);
     std::uint64_t contradicted = 0;
     auto from = Piece::kNoCut;
     auto cursor = begin;
@@ -190,7 +190,7 @@ class Builder {
   void close(const ThreadEndState& end) {
     if (m_timeline.pieces.empty()) return;
     auto& last = m_timeline.pieces.back();
-    const RecordReader reader(m_ring.segments()[last.segment].words());
+    RecordReader reader(m_ring.segments()[last.segment]);
     const auto record = reader.previous(last.end);
     if (!record || record->index < last.begin || !record->isDag() || last.to != Piece::kNoCut) return;
     if (!end.pc) {
@@ -211,6 +211,29 @@ class Builder {
 };
 
 }  // namespace
+
+void keepNewest(Timeline& timeline, const std::vector<SegmentWords>& segments, std::uint64_t words) {
+  auto piece = timeline.pieces.end();
+  std::uint64_t kept = 0;
+  while (piece != timeline.pieces.begin() && kept < words) {
+    --piece;
+    kept += piece->end - piece->begin;
+  }
+  if (kept > words) {
+    RecordReader reader(segments[piece->segment]);
+    const auto wanted = piece->end - (words - (kept - (piece->end - piece->begin)));
+    const auto divided = reader.around(wanted);
+    const auto begin = divided && divided->index < wanted ? divided->end() : wanted;
+    if (begin > piece->begin) {
+      piece->begin = std::min(begin, piece->end);
+      piece->from = Piece::kNoCut;
+    }
+    if (piece->begin == piece->end) ++piece;
+  }
+  if (piece == timeline.pieces.begin() && kept <= words) return;
+  timeline.pieces.erase(timeline.pieces.begin(), piece);
+  timeline.start = Timeline::Start::NotRead;
+}
 
 Timeline buildTimeline(const RingView& ring, const ThreadEndState& end, const std::string& thread,
                        model::LoadReport& report) {

@@ -34,9 +34,14 @@ struct Piece {
 };
 
 struct Timeline {
+  enum class Start : std::uint8_t {
+    Whole,        // nothing was before
+    Overwritten,  // there was more before
+    NotRead,      // there is more before, which keepNewest() left out
+  };
   std::vector<Piece> pieces;
   std::vector<Cut> cuts;
-  bool startsOverwritten = false;  // there was more before
+  Start start = Start::Whole;
   bool endsOpen = false;  // nothing says how far the last DAG record's path went
 };
 
@@ -48,6 +53,9 @@ struct ThreadEndState {
 
 // Whether the instruction at the pc of such a signal was begun and faulted, as opposed to not yet run.
 bool isFaultOfInstruction(std::uint32_t signal, std::int32_t code);
+
+// Leaves out all but about the newest so many words.
+void keepNewest(Timeline& timeline, const std::vector<SegmentWords>& segments, std::uint64_t words);
 
 Timeline buildTimeline(const RingView& ring, const ThreadEndState& end, const std::string& thread,
                        model::LoadReport& report);

@@ -23,12 +23,16 @@ std::string_view nameOfWhole(std::string_view name) {
 
 }  // namespace
 
-TraceNames::TraceNames(const ModuleTable& modules, std::vector<std::unique_ptr<const LineSource>> lines)
-    : m_modules(modules), m_lines(std::move(lines)), m_perModule(modules.size()), m_inlineStacks(1) {
-  m_lines.resize(modules.size());
+TraceNames::TraceNames(std::shared_ptr<const ModuleTable> modules,
+                       std::vector<std::shared_ptr<const LineSource>> lines)
+    : m_modules(std::move(modules)),
+      m_lines(std::move(lines)),
+      m_perModule(m_modules->size()),
+      m_inlineStacks(1) {
+  m_lines.resize(m_modules->size());
   for (const auto& source : m_lines) m_hasLines.push_back(source && source->hasLines());
-  for (std::uint32_t i = 0; i < modules.size(); ++i) {
-    const auto* map = modules[i].view();
+  for (std::uint32_t i = 0; i < m_modules->size(); ++i) {
+    const auto* map = (*m_modules)[i].view();
     if (map == nullptr) continue;
     m_perModule[i].blocks.resize(map->blockCount());
     m_perModule[i].functions.resize(map->functionCount());
@@ -77,7 +81,7 @@ void TraceNames::joinUnnamedParts(const MapView& map, std::vector<MapFunction>& 
 
 // By debug information if there is some, else by the symbol's name, if that is not one of several.
 void TraceNames::findWholes(std::uint32_t module) {
-  const auto& map = *m_modules[module].view();
+  const auto& map = *(*m_modules)[module].view();
   auto& wholes = m_perModule[module].wholes;
   wholes.resize(map.functionCount());
   std::unordered_map<std::string_view, MapFunction> byName;
@@ -174,7 +178,7 @@ std::vector<BlockLine> TraceNames::resolveBlock(std::uint32_t module, const form
 }
 
 void TraceNames::needBlock(std::uint32_t module, MapFunction function, std::uint32_t block) {
-  const auto& map = *m_modules[module].view();
+  const auto& map = *(*m_modules)[module].view();
   auto& slot = m_perModule[module].blocks[map.function(function).firstBlock + block];
   if (slot != 0) return;
   const auto lines = resolveBlock(module, map.block(function, block));
@@ -186,7 +190,7 @@ void TraceNames::needBlock(std::uint32_t module, MapFunction function, std::uint
 
 std::span<const BlockLine> TraceNames::linesOf(std::uint32_t module, MapFunction function,
                                                std::uint32_t block) const {
-  const auto& map = *m_modules[module].view();
+  const auto& map = *(*m_modules)[module].view();
   const auto slot = m_perModule[module].blocks[map.function(function).firstBlock + block];
   if (slot == 0) return {};
   const auto& range = m_ranges[slot - 1];
@@ -194,7 +198,7 @@ std::span<const BlockLine> TraceNames::linesOf(std::uint32_t module, MapFunction
 }
 
 void TraceNames::needFunction(std::uint32_t module, MapFunction function) {
-  const auto& map = *m_modules[module].view();
+  const auto& map = *(*m_modules)[module].view();
   auto& perModule = m_perModule[module];
   const auto whole = perModule.wholes[function];
   auto& id = perModule.functions[whole];

@@ -1,6 +1,7 @@
 // The functions, files and lines of a trace, each interned once.
 //
-// Filled while the trace is built, by one thread; after freeze() immutable and usable from any.
+// Filled while the trace is built, by one thread; after freeze() immutable and usable from any. A copy made
+// before that can be filled on: what both have, they number alike.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,8 @@ struct BlockLine {
 class TraceNames {
  public:
   // A line source a module, in the table's order; each may be null.
-  TraceNames(const ModuleTable& modules, std::vector<std::unique_ptr<const LineSource>> lines);
+  TraceNames(std::shared_ptr<const ModuleTable> modules,
+             std::vector<std::shared_ptr<const LineSource>> lines);
 
   // Looks up what the accessors below will be asked for.
   void needBlock(std::uint32_t module, MapFunction function, std::uint32_t block);
@@ -69,8 +71,8 @@ class TraceNames {
   model::FileId fileId(std::string_view path);
   InlineStackId inlineStackId(std::uint32_t module, const LineRange& range);
 
-  const ModuleTable& m_modules;
-  std::vector<std::unique_ptr<const LineSource>> m_lines;  // gone once frozen
+  std::shared_ptr<const ModuleTable> m_modules;
+  std::vector<std::shared_ptr<const LineSource>> m_lines;  // gone once frozen
   std::vector<bool> m_hasLines;
   std::vector<PerModule> m_perModule;
   std::vector<Range> m_ranges;

@@ -21,15 +21,16 @@ std::size_t Walker::run(std::size_t records, std::vector<model::Entry>& out) {
   const auto& timeline = m_input.timeline;
   if (!m_state.begun) {
     m_state.begun = true;
-    if (timeline.startsOverwritten) gap(model::GapCause::Overwritten);
+    if (timeline.start == Timeline::Start::Overwritten) gap(model::GapCause::Overwritten);
+    if (timeline.start == Timeline::Start::NotRead) gap(model::GapCause::NotRead);
   }
   std::size_t done = 0;
   while (done < records && m_state.piece < timeline.pieces.size()) {
     const auto& piece = timeline.pieces[m_state.piece];
     const bool lastPiece = m_state.piece + 1 == timeline.pieces.size();
-    const RecordReader reader(m_input.segments[piece.segment].words().first(piece.end));
+    auto& reader = m_readers[piece.segment];
     RecordDamage damage;
-    const auto record = reader.next(std::max(m_state.word, piece.begin), &damage);
+    const auto record = reader.next(std::max(m_state.word, piece.begin), &damage, piece.end);
     if (damage.total() != 0) {
       if (m_notes != nullptr) {
         m_notes->words.strayPayload += damage.strayPayload;
@@ -51,7 +52,7 @@ std::size_t Walker::run(std::size_t records, std::vector<model::Entry>& out) {
       continue;
     }
     const bool mayBeDivided = piece.to != Piece::kNoCut || (lastPiece && timeline.endsOpen);
-    const bool last = mayBeDivided && !reader.next(record->end());
+    const bool last = mayBeDivided && !reader.next(record->end(), nullptr, piece.end);
     takeDag(*record, record->index == piece.begin ? piece.from : Piece::kNoCut,
             last ? piece.to : Piece::kNoCut, last && piece.to == Piece::kNoCut, last && lastPiece);
   }

@@ -81,7 +81,11 @@ struct WalkNotes {
 class Walker {
  public:
   // With `fill`, the names of what is met are looked up first; else they must be there already.
-  Walker(const ThreadInput& input, TraceNames* fill) : m_input(input), m_names(*input.names), m_fill(fill) {}
+  Walker(const ThreadInput& input, TraceNames* fill)
+      : m_input(input),
+        m_names(*input.names),
+        m_fill(fill),
+        m_readers(input.segments.begin(), input.segments.end()) {}
 
   void restore(WalkState state, std::vector<Frame> stack);
   const WalkState& state() const { return m_state; }
@@ -146,6 +150,7 @@ class Walker {
   const ThreadInput& m_input;
   const TraceNames& m_names;
   TraceNames* m_fill;
+  std::vector<RecordReader> m_readers;  // by segment
   WalkState m_state;
   CallStack m_stack;
   std::vector<model::Entry>* m_out = nullptr;

@@ -1,35 +1,42 @@
 #include "loader/records/record_reader.h"
 
+#include <algorithm>
+
 namespace traceback::loader {
 
 using format::isDagRecord;
 using format::isHeader;
 using format::isPayload;
 
-std::optional<Record> RecordReader::at(std::size_t index) const {
-  if (index >= m_words.size()) return std::nullopt;
-  const auto word = m_words[index];
-  if (isDagRecord(word)) return Record{.index = index, .word = word, .payload = {}};
-  if (!isHeader(word)) return std::nullopt;
-  const std::size_t count = format::payloadWordsOf(word);
-  if (count > m_words.size() - index - 1) return std::nullopt;
-  const auto payload = m_words.subspan(index + 1, count);
-  for (const auto part : payload) {
+std::optional<Record> RecordReader::at(std::size_t index, std::size_t end) {
+  end = std::min(end, m_words.size());
+  if (index >= end) return std::nullopt;
+  std::optional<Record> record(std::in_place);
+  record->index = index;
+  record->word = m_words[index];
+  if (isDagRecord(record->word)) return record;
+  if (!isHeader(record->word)) return std::nullopt;
+  const std::size_t count = format::payloadWordsOf(record->word);
+  if (count > end - index - 1) return std::nullopt;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto part = m_words[index + 1 + i];
     if (!isPayload(part)) return std::nullopt;
+    if (i < record->payload.size()) record->payload[i] = part;
   }
-  return Record{.index = index, .word = word, .payload = payload};
+  record->payloadWords = static_cast<std::uint32_t>(count);
+  return record;
 }
 
-std::optional<Record> RecordReader::next(std::size_t index, RecordDamage* damage) const {
+std::optional<Record> RecordReader::next(std::size_t index, RecordDamage* damage, std::size_t end) {
   RecordDamage ignored;
   auto& count = damage != nullptr ? *damage : ignored;
-  for (; index < m_words.size(); ++index) {
-    if (const auto record = at(index)) return record;
+  end = std::min(end, m_words.size());
+  for (; index < end; ++index) {
+    if (auto record = at(index, end)) return record;
     const auto word = m_words[index];
     if (isHeader(word)) {
       ++count.tornRecords;
-      while (index + 1 < m_words.size() && isPayload(m_words[index + 1]))
-        ++index;  // counted with their header
+      while (index + 1 < end && isPayload(m_words[index + 1])) ++index;  // counted with their header
     } else if (isPayload(word)) {
       ++count.strayPayload;
     } else if (word == format::kInvalidWord) {
@@ -41,20 +48,20 @@ std::optional<Record> RecordReader::next(std::size_t index, RecordDamage* damage
   return std::nullopt;
 }
 
-std::optional<Record> RecordReader::around(std::size_t index) const {
+std::optional<Record> RecordReader::around(std::size_t index) {
   if (index >= m_words.size()) return std::nullopt;
   auto start = index;
   while (start > 0 && isPayload(m_words[start])) --start;
-  const auto record = at(start);
+  auto record = at(start);
   return record && index < record->end() ? record : std::nullopt;
 }
 
-std::optional<Record> RecordReader::previous(std::size_t index) const {
-  index = index < m_words.size() ? index : m_words.size();
+std::optional<Record> RecordReader::previous(std::size_t index) {
+  index = std::min(index, m_words.size());
   while (index > 0) {
     auto start = index - 1;
     while (start > 0 && isPayload(m_words[start])) --start;
-    if (const auto record = at(start); record && record->end() <= index) return record;
+    if (auto record = at(start); record && record->end() <= index) return record;
     index = start;
   }
   return std::nullopt;

@@ -6,22 +6,27 @@
 // every header, and a header owns the payload words right behind it, as many as it says.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 
+#include "loader/ring/segment_words.h"
 #include "runtime/format/record.h"
 
 namespace traceback::loader {
 
 struct Record {
+  static constexpr std::size_t kMostValues = static_cast<std::size_t>(format::SignalBeginField::Count);
+
   std::size_t index = 0;   // of its first word
   format::Word word = 0;   // the DAG record, or the header
-  std::span<const format::Word> payload;
+  std::uint32_t payloadWords = 0;
+  // The first of them: what any type of record that we know has.
+  std::array<format::Word, kMostValues * format::kWordsPerValue> payload;
 
   bool isDag() const { return format::isDagRecord(word); }
-  std::size_t end() const { return index + 1 + payload.size(); }
+  std::size_t end() const { return index + 1 + payloadWords; }
 
   // Of an extended record:
   format::RecordType type() const { return format::typeOf(word); }
@@ -29,7 +34,7 @@ struct Record {
   // Value i of the payload, if it has that many.
   std::optional<std::uint64_t> value(std::size_t i) const {
     const auto first = i * format::kWordsPerValue;
-    if (payload.size() < first + format::kWordsPerValue) return std::nullopt;
+    if (i >= kMostValues || payloadWords < first + format::kWordsPerValue) return std::nullopt;
     return format::valueOf(payload[first], payload[first + 1], payload[first + 2]);
   }
 };
@@ -43,21 +48,23 @@ struct RecordDamage {
   std::uint64_t total() const { return strayPayload + tornRecords + unknownWords; }
 };
 
+// Not to be used by several threads at once; the segment must outlive it.
 class RecordReader {
  public:
-  explicit RecordReader(std::span<const format::Word> words) : m_words(words) {}
+  static constexpr std::size_t kToTheEnd = SIZE_MAX;
+  explicit RecordReader(const SegmentWords& words) : m_words(words) {}
 
-  // The first record that starts at or after `index`. Counts what it skips on the way.
-  std::optional<Record> next(std::size_t index, RecordDamage* damage = nullptr) const;
+  // The first record that starts at or after `index` and lies before `end`. Counts what it skips on the way.
+  std::optional<Record> next(std::size_t index, RecordDamage* damage = nullptr, std::size_t end = kToTheEnd);
   // The last record that ends at or before `index`.
-  std::optional<Record> previous(std::size_t index) const;
-  // The record that starts at `index`, if one does.
-  std::optional<Record> at(std::size_t index) const;
+  std::optional<Record> previous(std::size_t index);
+  // The record that starts at `index`, if one does, and lies before `end`.
+  std::optional<Record> at(std::size_t index, std::size_t end = kToTheEnd);
   // The record that the word at `index` is part of.
-  std::optional<Record> around(std::size_t index) const;
+  std::optional<Record> around(std::size_t index);
 
  private:
-  std::span<const format::Word> m_words;
+  WordWindow m_words;
 };
 
 }  // namespace traceback::loader

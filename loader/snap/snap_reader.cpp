@@ -1,68 +1,16 @@
 #include "loader/snap/snap_reader.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <format>
+
+#include "loader/snap/inflate.h"
+#include "loader/snap/section_blocks.h"
 
 namespace traceback::loader {
 
 using format::SectionEntry;
 using format::SectionType;
 using format::SnapHeader;
-
-namespace {
-
-std::uint32_t crcOf(Bytes bytes) {
-  return static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-}
-
-struct Inflater {
-  z_stream stream{};
-  bool ready = false;
-  Inflater() { ready = inflateInit(&stream) == Z_OK; }
-  ~Inflater() {
-    if (ready) inflateEnd(&stream);
-  }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-};
-
-// Grows with what is really there, so that a false size costs nothing. Empty on any contradiction.
-std::optional<std::vector<std::byte>> inflateTo(Bytes stored, std::uint64_t size) {
-  Inflater inflater;
-  if (!inflater.ready) return std::nullopt;
-  constexpr std::size_t kStep = std::size_t{1} << 20;
-  auto& stream = inflater.stream;
-  std::vector<std::byte> out;
-  std::size_t produced = 0, consumed = 0;
-  for (;;) {
-    if (produced == out.size() && out.size() < size) {
-      out.resize(
-          static_cast<std::size_t>(std::min<std::uint64_t>(size, out.size() + std::max(kStep, out.size()))));
-    }
-    const auto in = static_cast<uInt>(std::min(stored.size() - consumed, kStep));
-    const auto room = static_cast<uInt>(std::min(out.size() - produced, kStep));
-    std::byte spare{};  // lets the stream end without room, and shows when it is longer than it says
-    stream.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(stored.data() + consumed));
-    stream.avail_in = in;
-    stream.next_out = reinterpret_cast<Bytef*>(room == 0 ? &spare : out.data() + produced);
-    stream.avail_out = room == 0 ? 1 : room;
-    const auto offered = stream.avail_out;
-    const int status = inflate(&stream, Z_NO_FLUSH);
-    consumed += in - stream.avail_in;
-    const auto got = offered - stream.avail_out;
-    if (room == 0 && got != 0) return std::nullopt;
-    produced += got;
-    if (status == Z_STREAM_END) break;
-    if (status != Z_OK || (got == 0 && stream.avail_in == in)) return std::nullopt;
-  }
-  if (produced != size) return std::nullopt;
-  out.resize(produced);
-  return out;
-}
-
-}  // namespace
 
 std::string sectionText(const SectionEntry& section) {
   switch (static_cast<SectionType>(section.type)) {
@@ -90,15 +38,16 @@ std::string sectionText(const SectionEntry& section) {
   return std::format("section of unknown type {}", section.type);
 }
 
-model::Result<SnapReader> SnapReader::open(Bytes bytes, std::string origin) {
-  SnapReader reader(bytes, std::move(origin));
+model::Result<SnapReader> SnapReader::open(std::shared_ptr<const ByteSource> bytes, std::string origin) {
+  SnapReader reader(std::move(bytes), std::move(origin));
+  const auto& source = *reader.m_bytes;
   const auto error = [&](std::string message, std::uint64_t offset) {
     return model::fail(std::move(message), reader.m_origin, offset);
   };
-  const auto magic = readAt<std::uint64_t>(bytes, 0);
+  const auto magic = source.readAt<std::uint64_t>(0);
   if (!magic || *magic != format::kSnapMagic) return error("not a TraceBack snap", 0);
-  const auto header = readAt<SnapHeader>(bytes, 0);
-  if (!header) return error("truncated snap header", bytes.size());
+  const auto header = source.readAt<SnapHeader>(0);
+  if (!header) return error("truncated snap header", source.size());
   if (header->version != format::kSnapVersion) {
     return error(std::format("snap version {} is not known to this reader ({})", header->version,
                              format::kSnapVersion),
@@ -109,7 +58,8 @@ model::Result<SnapReader> SnapReader::open(Bytes bytes, std::string origin) {
   if (header->sectionEntrySize < sizeof(SectionEntry)) {
     return error("damaged snap: section entries too small", offsetof(SnapHeader, sectionEntrySize));
   }
-  const auto table = sliceOf(bytes, header->tableOffset, header->sectionCount, header->sectionEntrySize);
+  const auto table =
+      partOf(source, header->tableOffset, std::uint64_t{header->sectionCount} * header->sectionEntrySize);
   if (!table) return error("truncated snap: its section table lies beyond the end", header->tableOffset);
   if (crcOf(*table) != header->tableCrc)
     return error("damaged snap: the section table's checksum is wrong", header->tableOffset);
@@ -136,20 +86,43 @@ std::vector<const SectionEntry*> SnapReader::all(SectionType type) const {
   return result;
 }
 
-model::Result<std::vector<std::byte>> SnapReader::read(const SectionEntry& section) const {
-  const auto error = [&](std::string_view what) {
-    return model::fail(std::format("{}: {}", sectionText(section), what), m_origin, section.offset);
-  };
-  const auto stored = slice(m_bytes, section.offset, section.storedSize);
-  if (!stored) return error("lies beyond the end of the file");
-  if (crcOf(*stored) != section.crc) return error("its checksum is wrong");
-  if (section.size > kMaxSectionSize) return error("is too large");
+model::Error SnapReader::error(const SectionEntry& section, std::string_view what) const {
+  return {std::format("{}: {}", sectionText(section), what), m_origin, section.offset};
+}
+
+model::Result<std::vector<std::byte>> SnapReader::readWhole(const SectionEntry& section) const {
+  auto stored = partOf(*m_bytes, section.offset, section.storedSize);
+  if (!stored) return std::unexpected(error(section, "lies beyond the end of the file"));
+  if (crcOf(*stored) != section.crc) return std::unexpected(error(section, "its checksum is wrong"));
   if ((section.flags & format::kSectionDeflated) == 0) {
-    if (section.size != section.storedSize) return error("contradicts itself about its size");
-    return std::vector<std::byte>(stored->begin(), stored->end());
+    if (section.size != section.storedSize)
+      return std::unexpected(error(section, "contradicts itself about its size"));
+    return std::move(*stored);
   }
   auto bytes = inflateTo(*stored, section.size);
-  if (!bytes) return error("does not inflate to its size");
+  if (!bytes) return std::unexpected(error(section, "does not inflate to its size"));
+  return std::move(*bytes);
+}
+
+model::Result<std::shared_ptr<const ByteSource>> SnapReader::openSection(const SectionEntry& section) const {
+  if (section.size > kMaxSectionSize) return std::unexpected(error(section, "is too large"));
+  if ((section.flags & format::kSectionInBlocks) == 0) {
+    auto bytes = readWhole(section);
+    if (!bytes) return std::unexpected(bytes.error());
+    return std::make_shared<const MemoryBytes>(std::move(*bytes));
+  }
+  auto blocks = SectionBlocks::open(m_bytes, section);
+  if (!blocks) return std::unexpected(error(section, blocks.error()));
+  return std::move(*blocks);
+}
+
+model::Result<std::vector<std::byte>> SnapReader::read(const SectionEntry& section) const {
+  if (section.size > kMaxSectionSize) return std::unexpected(error(section, "is too large"));
+  if ((section.flags & format::kSectionInBlocks) == 0) return readWhole(section);
+  const auto source = openSection(section);
+  if (!source) return std::unexpected(source.error());
+  auto bytes = partOf(**source, 0, section.size);
+  if (!bytes) return std::unexpected(error(section, "a part of it is damaged"));
   return std::move(*bytes);
 }
 

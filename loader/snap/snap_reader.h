@@ -2,16 +2,17 @@
 //
 // open() fails, with the offset, on what makes the file unreadable as a whole: its header or its section
 // table. A section that is cut, has a wrong CRC or does not inflate to its size is an error of read() alone;
-// callers note it and go on. The bytes must outlive the reader. Immutable, so usable from any thread.
+// callers note it and go on. Immutable, so usable from any thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "loader/byte_reader.h"
+#include "loader/byte_source.h"
 #include "model/error.h"
 #include "runtime/format/snap.h"
 
@@ -22,7 +23,7 @@ inline constexpr std::uint64_t kMaxSectionSize = std::uint64_t{1} << 31;
 
 class SnapReader {
  public:
-  static model::Result<SnapReader> open(Bytes bytes, std::string origin);
+  static model::Result<SnapReader> open(std::shared_ptr<const ByteSource> bytes, std::string origin);
 
   const std::vector<format::SectionEntry>& sections() const { return m_sections; }
   // The first of a type and index, or null.
@@ -31,11 +32,16 @@ class SnapReader {
 
   // The section's bytes, inflated.
   model::Result<std::vector<std::byte>> read(const format::SectionEntry& section) const;
+  // The same, read a part at a time. A block that cannot be had fails the reads that need it, not this.
+  model::Result<std::shared_ptr<const ByteSource>> openSection(const format::SectionEntry& section) const;
 
  private:
-  SnapReader(Bytes bytes, std::string origin) : m_bytes(bytes), m_origin(std::move(origin)) {}
+  SnapReader(std::shared_ptr<const ByteSource> bytes, std::string origin)
+      : m_bytes(std::move(bytes)), m_origin(std::move(origin)) {}
+  model::Result<std::vector<std::byte>> readWhole(const format::SectionEntry& section) const;
+  model::Error error(const format::SectionEntry& section, std::string_view what) const;
 
-  Bytes m_bytes;
+  std::shared_ptr<const ByteSource> m_bytes;
   std::string m_origin;
   std::vector<format::SectionEntry> m_sections;
 };

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <format>
 
@@ -70,20 +71,51 @@ model::Result<void> SnapWriter::write(std::span<const std::uint8_t> bytes, std::
 
 model::Result<void> SnapWriter::add(format::SectionType type, std::uint32_t index,
                                     std::span<const std::uint8_t> bytes) {
-  const Bytes smaller = deflated(bytes);
-  const std::span<const std::uint8_t> stored =
-      smaller.empty() ? bytes : std::span<const std::uint8_t>(smaller);
   format::SectionEntry entry{};
   entry.type = static_cast<std::uint32_t>(type);
-  if (!smaller.empty()) entry.flags = format::kSectionDeflated;
   entry.index = index;
-  entry.crc = crcOf(stored);
   entry.offset = m_size;
-  entry.storedSize = stored.size();
   entry.size = bytes.size();
-  if (auto written = write(stored, m_size); !written) return written;
-  m_size += stored.size();
+  const auto written =
+      bytes.size() > format::kSnapBlockSize ? addBlocks(entry, bytes) : addWhole(entry, bytes);
+  if (!written) return written;
+  entry.storedSize = m_size - entry.offset;
   m_sections.push_back(entry);
+  return {};
+}
+
+model::Result<void> SnapWriter::addWhole(format::SectionEntry& entry, std::span<const std::uint8_t> bytes) {
+  const Bytes smaller = deflated(bytes);
+  const auto stored = smaller.empty() ? bytes : std::span<const std::uint8_t>(smaller);
+  if (!smaller.empty()) entry.flags = format::kSectionDeflated;
+  entry.crc = crcOf(stored);
+  return append(stored);
+}
+
+model::Result<void> SnapWriter::addBlocks(format::SectionEntry& entry, std::span<const std::uint8_t> bytes) {
+  std::vector<format::SnapBlock> table((bytes.size() + format::kSnapBlockSize - 1) / format::kSnapBlockSize);
+  const auto tableBytes = [&] {
+    return std::span(reinterpret_cast<const std::uint8_t*>(table.data()), table.size() * sizeof table[0]);
+  };
+  const auto tableAt = m_size;
+  if (auto written = append(tableBytes()); !written)
+    return written;  // its place; what it says is known later
+  for (auto& block : table) {
+    const auto part = bytes.first(std::min<std::size_t>(bytes.size(), format::kSnapBlockSize));
+    bytes = bytes.subspan(part.size());
+    const Bytes smaller = deflated(part);
+    const auto stored = smaller.empty() ? part : std::span<const std::uint8_t>(smaller);
+    block = {.storedSize = static_cast<std::uint32_t>(stored.size()), .crc = crcOf(stored)};
+    if (auto written = append(stored); !written) return written;
+  }
+  entry.flags = format::kSectionInBlocks;
+  entry.crc = crcOf(tableBytes());
+  return write(tableBytes(), tableAt);
+}
+
+model::Result<void> SnapWriter::append(std::span<const std::uint8_t> bytes) {
+  if (auto written = write(bytes, m_size); !written) return written;
+  m_size += bytes.size();
   return {};
 }
 

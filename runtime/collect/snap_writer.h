@@ -21,7 +21,7 @@ class SnapWriter {
   SnapWriter& operator=(SnapWriter&&) = delete;
   ~SnapWriter();  // removes what was written unless finish() succeeded
 
-  // Deflates where that makes it smaller.
+  // Deflates where that makes it smaller; what is large goes in blocks.
   model::Result<void> add(format::SectionType type, std::uint32_t index, std::span<const std::uint8_t> bytes);
 
   // Writes the table, and gives the file its name: BASE.tbsnap, or BASE-2.tbsnap and on if that is taken.
@@ -29,6 +29,9 @@ class SnapWriter {
 
  private:
   SnapWriter(std::filesystem::path folder, std::string baseName);
+  model::Result<void> addWhole(format::SectionEntry& entry, std::span<const std::uint8_t> bytes);
+  model::Result<void> addBlocks(format::SectionEntry& entry, std::span<const std::uint8_t> bytes);
+  model::Result<void> append(std::span<const std::uint8_t> bytes);
   model::Result<void> write(std::span<const std::uint8_t> bytes, std::uint64_t offset);
 
   std::filesystem::path m_folder;

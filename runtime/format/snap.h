@@ -2,9 +2,17 @@
 //
 //   SnapHeader | section bytes ... | SectionEntry[sectionCount] (at tableOffset, normally the end)
 //
-// A section's bytes may be deflated (zlib); its CRC-32 is of the bytes as stored. A reader skips section
-// types that it does not know, and treats a section that is cut, or whose CRC is wrong, as missing: it
-// says so in its load report and opens the rest. The file is written beside its name and renamed.
+// A section's bytes may be deflated (zlib); its CRC-32 is of the bytes as stored. A large one is stored in
+// blocks, so that a reader can have a part of it without the rest:
+//
+//   SnapBlock[n] | the blocks, one behind the other        n = size / kSnapBlockSize, rounded up
+//
+// Each block holds the next kSnapBlockSize bytes (the last one what remains), deflated if that made it
+// smaller; the section's CRC is of the SnapBlocks alone, and each block has one of its own.
+//
+// A reader skips section types that it does not know, and treats a section or a block that is cut, or whose
+// CRC is wrong, as missing: it says so in its load report and opens the rest. The file is written beside its
+// name and renamed.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +21,7 @@
 namespace traceback::format {
 
 inline constexpr std::uint64_t kSnapMagic = 0x0A0D'5041'4E53'4254;  // "TBSNAP\r\n"
-inline constexpr std::uint32_t kSnapVersion = 1;
+inline constexpr std::uint32_t kSnapVersion = 2;
 inline constexpr char kSnapSuffix[] = ".tbsnap";
 
 struct SnapHeader {
@@ -41,7 +49,18 @@ enum class SectionType : std::uint32_t {
   ModuleFiles = 10,  // "key=value\n" lines: for every mapped object, its path and build id
 };
 
-enum SectionFlag : std::uint32_t { kSectionDeflated = 1 };
+enum SectionFlag : std::uint32_t {
+  kSectionDeflated = 1,
+  kSectionInBlocks = 2,  // never together with kSectionDeflated
+};
+
+inline constexpr std::uint64_t kSnapBlockSize = std::uint64_t{1} << 18;
+
+struct SnapBlock {
+  std::uint32_t storedSize;  // the block's size once inflated: it is not deflated
+  std::uint32_t crc;         // CRC-32 of the block as stored
+};
+static_assert(sizeof(SnapBlock) == 8);
 
 struct SectionEntry {
   std::uint32_t type;       // SectionType

@@ -25,6 +25,8 @@ std::string gapText(std::uint32_t cause) {
       return "not-wrapped";
     case model::GapCause::PathUnknown:
       return "path-unknown";
+    case model::GapCause::NotRead:
+      return "not-read";
   }
   return "?";
 }

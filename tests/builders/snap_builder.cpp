@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace traceback::tests {
@@ -12,18 +13,44 @@ std::uint32_t crcOf(std::span<const std::byte> bytes) {
   return static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
+std::vector<std::byte> deflated(std::span<const std::byte> bytes) {
+  uLongf size = compressBound(bytes.size());
+  std::vector<std::byte> out(size);
+  compress(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<const Bytef*>(bytes.data()),
+           bytes.size());
+  out.resize(size);
+  return out;
+}
+
 }  // namespace
+
+SnapBuilder& SnapBuilder::addBlocks(format::SectionType type, std::span<const std::byte> bytes,
+                                    std::uint32_t index) {
+  std::vector<format::SnapBlock> table;
+  std::vector<std::byte> blocks;
+  for (std::size_t at = 0; at < bytes.size(); at += format::kSnapBlockSize) {
+    const auto part = bytes.subspan(at, std::min<std::size_t>(format::kSnapBlockSize, bytes.size() - at));
+    auto stored = deflated(part);
+    if (stored.size() >= part.size()) stored.assign(part.begin(), part.end());
+    table.push_back({.storedSize = static_cast<std::uint32_t>(stored.size()), .crc = crcOf(stored)});
+    blocks.insert(blocks.end(), stored.begin(), stored.end());
+  }
+  const auto front = std::as_bytes(std::span(table));
+  m_entries.push_back({.type = static_cast<std::uint32_t>(type),
+                       .flags = format::kSectionInBlocks,
+                       .index = index,
+                       .crc = crcOf(front),
+                       .offset = sizeof(format::SnapHeader) + m_body.size(),
+                       .storedSize = front.size() + blocks.size(),
+                       .size = bytes.size()});
+  m_body.insert(m_body.end(), front.begin(), front.end());
+  m_body.insert(m_body.end(), blocks.begin(), blocks.end());
+  return *this;
+}
 
 SnapBuilder& SnapBuilder::add(format::SectionType type, std::span<const std::byte> bytes, std::uint32_t index,
                               bool deflate) {
-  std::vector<std::byte> stored(bytes.begin(), bytes.end());
-  if (deflate) {
-    uLongf size = compressBound(bytes.size());
-    stored.resize(size);
-    compress(reinterpret_cast<Bytef*>(stored.data()), &size, reinterpret_cast<const Bytef*>(bytes.data()),
-             bytes.size());
-    stored.resize(size);
-  }
+  auto stored = deflate ? deflated(bytes) : std::vector<std::byte>(bytes.begin(), bytes.end());
   m_entries.push_back({.type = static_cast<std::uint32_t>(type),
                        .flags = deflate ? std::uint32_t{format::kSectionDeflated} : 0,
                        .index = index,
@@ -95,7 +122,11 @@ SnapBuilder ProcessText::snap() const {
   }
   std::memcpy(thread.name, "worker", 6);
   snap.addObject(format::SectionType::Threads, thread, deflate);
-  snap.add(format::SectionType::Ring, ring->bytes(), 0, deflate);
+  if (ringInBlocks) {
+    snap.addBlocks(format::SectionType::Ring, ring->bytes());
+  } else {
+    snap.add(format::SectionType::Ring, ring->bytes(), 0, deflate);
+  }
   if (withMap) snap.add(format::SectionType::MapSlice, map->bytes(), 0, deflate);
   const std::string host = "hostname=box\ncommand line=prog --x\n";
   snap.add(format::SectionType::Host, std::as_bytes(std::span(host.data(), host.size())), 0, false);

@@ -18,6 +18,8 @@ class SnapBuilder {
  public:
   SnapBuilder& add(format::SectionType type, std::span<const std::byte> bytes, std::uint32_t index = 0,
                    bool deflate = true);
+  // The same, in blocks.
+  SnapBuilder& addBlocks(format::SectionType type, std::span<const std::byte> bytes, std::uint32_t index = 0);
   template <typename T>
   SnapBuilder& addObject(format::SectionType type, const T& object, bool deflate = true) {
     return add(type, std::as_bytes(std::span(&object, 1)), 0, deflate);
@@ -42,6 +44,7 @@ struct ProcessText {
   std::optional<std::uint64_t> pc = {};  // of the thread, at the snap or the fault
   bool withMap = true;
   bool deflate = true;
+  bool ringInBlocks = false;
 
   SnapBuilder snap() const;
 };

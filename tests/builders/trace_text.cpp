@@ -30,7 +30,8 @@ constexpr Word kFlags[] = {{"fault", kEntryFault},
 constexpr Word kGaps[] = {{"overwritten", static_cast<std::uint32_t>(GapCause::Overwritten)},
                           {"damaged", static_cast<std::uint32_t>(GapCause::Damaged)},
                           {"missing-map", static_cast<std::uint32_t>(GapCause::MissingMap)},
-                          {"path-unknown", static_cast<std::uint32_t>(GapCause::PathUnknown)}};
+                          {"path-unknown", static_cast<std::uint32_t>(GapCause::PathUnknown)},
+                          {"not-read", static_cast<std::uint32_t>(GapCause::NotRead)}};
 
 const Word* find(std::span<const Word> words, std::string_view name) {
   const auto found = std::ranges::find(words, name, &Word::name);

@@ -6,21 +6,23 @@
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace traceback;
-  const auto ring = loader::RingView::parse(tests::bytesOf(data, size), "fuzz");
+  const auto bytes = std::make_shared<const loader::MemoryBytes>(tests::bytesOf(data, size));
+  const auto ring = loader::RingView::parse(bytes, "fuzz");
   if (!ring) return 0;
   for (const auto& segment : ring->segments()) {
-    const loader::RecordReader reader(segment.words());
+    loader::RecordReader reader(segment);
     std::size_t forward = 0, backward = 0;
     for (auto record = reader.next(0); record; record = reader.next(record->end())) ++forward;
     for (auto record = reader.previous(segment.size()); record; record = reader.previous(record->index))
       ++backward;
     if (forward != backward) __builtin_trap();
     for (std::size_t i = 0; i < segment.size(); ++i) {
-      if (segment.indexOf(segment.positionOf(i)) != i) __builtin_trap();
+      if (segment.firstAtOrAfter(segment.positionOf(i)) != i) __builtin_trap();
     }
   }
   model::LoadReport report;
-  const auto timeline = loader::buildTimeline(*ring, {}, "thread", report);
+  auto timeline = loader::buildTimeline(*ring, {}, "thread", report);
+  if (size % 2 == 1) loader::keepNewest(timeline, ring->segments(), size / 16);
   for (const auto& piece : timeline.pieces) {
     if (piece.begin >= piece.end || piece.end > ring->segments()[piece.segment].size()) __builtin_trap();
   }

@@ -17,7 +17,7 @@ std::uint64_t load(Bytes bytes) {
   traceback::loader::LoadOptions options;
   options.useLocalMaps = false;
   options.useDebugInformation = false;
-  const auto loaded = traceback::loader::loadSnapBytes(bytes, "fuzz", options);
+  const auto loaded = traceback::loader::loadSnapBytes({bytes.begin(), bytes.end()}, "fuzz", options);
   if (!loaded) return 0;
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < loaded->trace->threads.size(); ++i) {

@@ -61,6 +61,22 @@ model::Result<loader::LoadedSnap> load(const std::vector<std::byte>& bytes) {
   return loader::loadSnapBytes(bytes, "x.tbsnap", options);
 }
 
+loader::RingView ringOf(const std::vector<std::byte>& bytes) {
+  return loader::RingView::parse(std::make_shared<const loader::MemoryBytes>(bytes), "ring").value();
+}
+
+// A segment that holds these words and nothing else; those behind the last that is not zero are not there.
+loader::SegmentWords segmentOf(const std::vector<format::Word>& words) {
+  format::SegmentHeader header{};
+  header.subBufferWords = static_cast<std::uint32_t>(words.size()) + 1;
+  header.subBufferCount = 2;
+  header.fileOffset = sizeof(format::RingHeader);
+  std::vector<std::byte> bytes(header.fileOffset + 2 * header.subBufferWords * sizeof(format::Word));
+  std::memcpy(bytes.data() + header.fileOffset, words.data(), words.size() * sizeof words[0]);
+  return loader::SegmentWords::of(std::make_shared<const loader::MemoryBytes>(std::move(bytes)), header)
+      .value();
+}
+
 std::string notesOf(const model::Trace& trace) {
   std::string all;
   for (const auto& note : trace.report.notes()) all += note.text + "\n";
@@ -286,18 +302,19 @@ class ReadersTest : public QObject {
     for (int i = 0; i < 40; ++i) text += "f.a\n";
     const RingText ring(text, map, options);
     const auto bytes = ring.bytes();
-    const auto view = loader::RingView::parse(bytes, "ring").value();
+    const auto view = ringOf(bytes);
     const auto& segment = view.segments()[0];
     QVERIFY(view.damage().empty());
     QVERIFY(segment.wrapped());
-    QCOMPARE(segment.size(), std::size_t{3 * 7 + 5});                 // 40 = 5 * 7 + 5
+    QCOMPARE(segment.size(), std::size_t{3 * 8 + 5});                 // 40 = 5 * 7 + 5
     QCOMPARE(segment.positionOf(0), std::uint64_t{2 * 8});
     QCOMPARE(segment.positionOf(segment.size() - 1), ring.position(0));
-    for (std::size_t i = 0; i < segment.size(); ++i)
-      QCOMPARE(segment.indexOf(segment.positionOf(i)), std::optional(i));
-    QCOMPARE(segment.indexOf(0), std::nullopt);
-    QCOMPARE(segment.indexOf(2 * 8 + 7), std::nullopt);               // a sentinel
-    QCOMPARE(segment.firstAtOrAfter(2 * 8 + 7), std::size_t{7});
+    loader::WordWindow words(segment);
+    for (std::size_t i = 0; i < segment.size(); ++i) {
+      QCOMPARE(segment.firstAtOrAfter(segment.positionOf(i)), i);
+      QCOMPARE(words[i] == format::kInvalidWord, i % 8 == 7);         // a sentinel
+    }
+    QCOMPARE(segment.firstAtOrAfter(0), std::size_t{0});
     QCOMPARE(segment.firstAtOrAfter(~std::uint64_t{0}), segment.size());
   }
 
@@ -311,23 +328,23 @@ class ReadersTest : public QObject {
     // Ordinal 5 is in use; the oldest, 2, is at index 2: its first three words are zero already.
     for (int i = 0; i < 3; ++i)
       put(bytes, format::kRingHeaderSize + (2 * 8 + static_cast<unsigned>(i)) * 4, 0U);
-    const auto view = loader::RingView::parse(bytes, "ring").value();
-    QCOMPARE(view.segments()[0].size(), std::size_t{2 * 7 + 4 + 5});
+    const auto view = ringOf(bytes);
+    QCOMPARE(view.segments()[0].size(), std::size_t{5 + 2 * 8 + 5});
     QCOMPARE(view.segments()[0].positionOf(0), std::uint64_t{2 * 8 + 3});
   }
 
   void aRecordThatWasInTheWritingWhenTheProcessDiedIsNoDamage() {
     const MapText map(kMap);
     auto bytes = RingText("f.a\nf.a\n", map).bytes();
-    const auto whole = loader::RingView::parse(bytes, "ring").value().segments()[0].size();
+    const auto whole = ringOf(bytes).segments()[0].size();
     const std::size_t next = format::kRingHeaderSize + whole * 4;
     put(bytes, next, format::header(format::RecordType::Timestamp, 3, 0));
     for (unsigned written = 0; written < 3; ++written) {
-      const auto view = loader::RingView::parse(bytes, "ring").value();
+      const auto view = ringOf(bytes);
       QCOMPARE(view.segments()[0].size(), whole);
       put(bytes, next + 4 * (1 + written), format::payload(7, written));
     }
-    QCOMPARE(loader::RingView::parse(bytes, "ring").value().segments()[0].size(), whole + 4);
+    QCOMPARE(ringOf(bytes).segments()[0].size(), whole + 4);
   }
 
   void hostileSegmentsAreLeftOut_data() {
@@ -350,7 +367,7 @@ class ReadersTest : public QObject {
     const MapText map(kMap);
     auto bytes = RingText("f.a\nf.a\n", map).bytes();
     put(bytes, offsetof(format::RingHeader, segments) + offset, value);
-    const auto view = loader::RingView::parse(bytes, "ring").value();
+    const auto view = ringOf(bytes);
     QVERIFY(!view.segments()[0].used());
     QCOMPARE(view.damage().size(), std::size_t{1});
     QVERIFY(view.damage()[0].starts_with("segment 0: "));
@@ -380,7 +397,8 @@ class ReadersTest : public QObject {
             break;
         }
       }
-      const loader::RecordReader reader(words);
+      const auto segment = segmentOf(words);
+      loader::RecordReader reader(segment);
       std::vector<std::size_t> forward, backward;
       loader::RecordDamage damage;
       std::size_t inRecords = 0;
@@ -393,8 +411,8 @@ class ReadersTest : public QObject {
         backward.insert(backward.begin(), record->index);
       }
       QCOMPARE(forward, backward);
-      QVERIFY(inRecords + damage.holes <= words.size());
-      QVERIFY(inRecords == words.size() || damage.total() + damage.holes > 0);
+      QVERIFY(inRecords + damage.holes <= segment.size());
+      QVERIFY(inRecords == segment.size() || damage.total() + damage.holes > 0);
     }
   }
 
@@ -403,13 +421,13 @@ class ReadersTest : public QObject {
     for (const std::uint64_t value : {0xFEDC'BA98'7654'3210U, ~std::uint64_t{0}}) {
       for (unsigned i = 0; i < 3; ++i) words.push_back(format::payload(value, i));
     }
-    const auto record = loader::RecordReader(words).next(0);
+    const auto record = loader::RecordReader(segmentOf(words)).next(0);
     QCOMPARE(record->value(0), std::optional(std::uint64_t{0xFEDC'BA98'7654'3210}));
     QCOMPARE(record->value(1), std::optional(~std::uint64_t{0}));
     QCOMPARE(record->value(2), std::nullopt);
-    words.pop_back();
+    words.back() = format::dagRecord(1);
     loader::RecordDamage damage;
-    QVERIFY(!loader::RecordReader(words).next(0, &damage));
+    QCOMPARE(loader::RecordReader(segmentOf(words)).next(0, &damage)->index, words.size() - 1);
     QCOMPARE(damage.tornRecords, std::uint64_t{1});
   }
 

@@ -192,10 +192,11 @@ class DamageTest : public QObject {
     module.codeSpan = map.codeSpan();
     module.map = loader::mapFromBytes(map.bytes(), "map").value();
     std::vector<loader::LoadedModule> modules{module};
-    auto context = std::make_shared<loader::TraceContext>(
-        loader::ModuleTable(modules), std::vector<std::unique_ptr<const loader::LineSource>>{});
-    const auto bytes = ring.bytes();
-    const auto view = loader::RingView::parse(bytes, "ring").value();
+    auto context =
+        std::make_shared<loader::TraceContext>(std::make_shared<const loader::ModuleTable>(modules),
+                                               std::vector<std::shared_ptr<const loader::LineSource>>{});
+    const auto view =
+        loader::RingView::parse(std::make_shared<const loader::MemoryBytes>(ring.bytes()), "ring").value();
     model::LoadReport report;
     loader::WalkNotes notes;
     const auto source = loader::ThreadSource::build(
