@@ -181,7 +181,7 @@ class SnapLoader {
   }
 
   // What is built by now, as a trace. Ends the filling of m_context.
-  std::shared_ptr<const model::Trace> assemble() {
+  std::shared_ptr<model::Trace> assemble() {
     auto trace = std::make_shared<model::Trace>(m_known);
     std::vector<std::uint64_t> withoutMap(m_known.modules.size());
     for (const auto& built : m_built) {
@@ -204,6 +204,7 @@ class SnapLoader {
   std::shared_ptr<const model::Trace> assembleAndGoOn() {
     auto next = std::make_shared<TraceContext>(*m_context);
     auto trace = assemble();
+    trace->partial = true;
     m_context = std::move(next);
     return trace;
   }

@@ -70,6 +70,7 @@ FilterBar::FilterBar(Navigator& navigator, QWidget* parent)
 
 void FilterBar::showTrace() {
   const QSignalBlocker threads(m_threads), modules(m_modules);
+  const QString chosen = m_modules->currentIndex() > 0 ? m_modules->currentText() : QString();
   m_threads->clear();
   m_modules->clear();
   m_modules->addItem(tr("All modules"));
@@ -79,6 +80,7 @@ void FilterBar::showTrace() {
     m_threads->addItem(threadName(trace->threads[i]->info(), i + 1));
   for (const model::Module& module : trace->modules) m_modules->addItem(QString::fromStdString(module.name));
   m_threads->setCurrentIndex(static_cast<int>(m_navigator->threadIndex().value));
+  m_modules->setCurrentIndex(chosen.isEmpty() ? 0 : std::max(0, m_modules->findText(chosen)));
 }
 
 TraceFilter FilterBar::filter() const {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
+
+#include "model/fuller.h"
 
 namespace traceback::views {
 namespace {
@@ -41,6 +44,27 @@ void Navigator::setTrace(std::shared_ptr<const model::Trace> trace) {
         break;
       }
     }
+  }
+  emit traceChanged();
+  emit threadChanged();
+  emit moved();
+}
+
+void Navigator::setFullerTrace(std::shared_ptr<const model::Trace> trace) {
+  const auto part = std::exchange(m_trace, std::move(trace));
+  if (!part || part->threads.size() != m_trace->threads.size()) return setTrace(m_trace);
+  const auto moveOn = [&](std::uint32_t thread, model::EntryIndex& entry) {
+    const auto& before = *part->threads[thread];
+    const auto& now = *m_trace->threads[thread];
+    if (&before == &now) return;
+    const auto same = model::sameEntry(before, entry, now);
+    entry = standable(now, same).value_or(same);
+  };
+  for (std::uint32_t i = 0; i < m_entries.size(); ++i) {
+    if (m_entries[i]) moveOn(i, *m_entries[i]);
+  }
+  for (auto* history : {&m_past, &m_future}) {
+    for (Position& position : *history) moveOn(position.thread.value, position.entry);
   }
   emit traceChanged();
   emit threadChanged();

@@ -26,6 +26,8 @@ class Navigator : public QObject {
 
   // Stands at the initial position of the first thread that has one. Null closes the trace.
   void setTrace(std::shared_ptr<const model::Trace> trace);
+  // The same trace with more of its past: one goes on standing where one stood, in all threads.
+  void setFullerTrace(std::shared_ptr<const model::Trace> trace);
 
   const std::shared_ptr<const model::Trace>& trace() const { return m_trace; }
   model::ThreadIndex threadIndex() const { return m_thread; }

@@ -19,10 +19,12 @@ struct LoadJob::State {
   double done = 0;
   std::string stage;
   bool changed = false;
+  SharedTrace preview;  // the newest that was not shown yet
   std::optional<model::Result<SharedTrace>> outcome;
 };
 
-LoadJob::LoadJob(LoadFunction load, QObject* parent) : QObject(parent), m_load(std::move(load)) {
+LoadJob::LoadJob(LoadFunction load, Previews previews, QObject* parent)
+    : QObject(parent), m_load(std::move(load)), m_previews(previews) {
   m_timer.setInterval(kLookEveryMs);
   connect(&m_timer, &QTimer::timeout, this, &LoadJob::look);
 }
@@ -35,13 +37,20 @@ void LoadJob::start(const QString& file) {
   auto state = std::make_shared<State>();
   m_state = state;
   const std::filesystem::path path(QFile::encodeName(file).toStdString());
-  m_threads.emplace_back([state, path, load = m_load] {
-    const LoadProgress progress = [&state](double done, const std::string& stage) {
+  m_threads.emplace_back([state, path, load = m_load, previews = m_previews] {
+    LoadProgress progress;
+    progress.progress = [&state](double done, const std::string& stage) {
       const std::lock_guard lock(state->mutex);
       state->done = done;
       state->stage = stage;
       state->changed = true;
     };
+    if (previews == Previews::Yes) {
+      progress.preview = [&state](SharedTrace trace) {
+        const std::lock_guard lock(state->mutex);
+        state->preview = std::move(trace);
+      };
+    }
     auto outcome = load(path, progress, state->stop.get_token());
     const std::lock_guard lock(state->mutex);
     state->outcome.emplace(std::move(outcome));
@@ -59,15 +68,20 @@ void LoadJob::cancel() {
 void LoadJob::look() {
   const std::shared_ptr<State> state = m_state;
   std::optional<model::Result<SharedTrace>> outcome;
+  SharedTrace preview;
   {
     const std::lock_guard lock(state->mutex);
+    preview.swap(state->preview);
     if (state->changed) {
       state->changed = false;
       emit progress(state->done, QString::fromStdString(state->stage));
     }
     outcome.swap(state->outcome);
   }
-  if (!outcome) return;
+  if (!outcome) {
+    if (preview) emit partLoaded(preview);
+    return;
+  }
   m_timer.stop();
   m_state.reset();
   if (*outcome)

@@ -57,7 +57,9 @@ model::Result<SharedTrace> load(const std::filesystem::path& file, const LoadPro
   const auto report = [&progress](double done, std::string_view stage) {
     progress(done, std::string(stage));
   };
-  return loader::loadTrace(file, {}, report, std::move(stop));
+  loader::LoadOptions options;
+  options.preview = progress.preview;
+  return loader::loadTrace(file, options, report, std::move(stop));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <QVBoxLayout>
 
 #include "app/viewer/editor.h"
+#include "app/viewer/loading_note.h"
 #include "app/viewer/seek_actions.h"
 #include "app/viewer/start_pages.h"
 #include "app/viewer/step_actions.h"
@@ -46,7 +47,8 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
       m_options(options),
       m_remember(remember),
       m_shortcuts(remember ? &m_settings : nullptr),
-      m_job(m_services.load),
+      // What is asked for by number, or pictured, is of the whole trace.
+      m_job(m_services.load, options.screenshot.isEmpty() && !options.entry ? LoadJob::Previews::Yes : LoadJob::Previews::No),
       m_steps(new StepActions(m_navigator, this)) {
   setObjectName(QStringLiteral("mainWindow"));
   setWindowTitle(QStringLiteral("TraceBack"));
@@ -62,6 +64,9 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
   buildToolBar();
   buildMenus();
   m_place = new QLabel(this);
+  m_reading = new LoadingNote(this);
+  connect(m_reading, &LoadingNote::cancelRequested, this, &MainWindow::cancelLoading);
+  statusBar()->addPermanentWidget(m_reading);
   statusBar()->addPermanentWidget(m_place);
   useSourceMappings();
   if (m_services.disassembly) m_code->setDisassembly(m_services.disassembly());
@@ -79,9 +84,12 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
   connect(answersPanel(), &views::AnswersPanel::message, m_search, &views::SearchBox::message);
   connect(m_summary, &views::SummaryStrip::notesRequested, notesDock(), &QDockWidget::show);
   connect(&m_job, &LoadJob::progress, m_loading, &LoadingPage::setProgress);
+  connect(&m_job, &LoadJob::progress, m_reading, &LoadingNote::setProgress);
+  connect(&m_job, &LoadJob::partLoaded, this, &MainWindow::partLoaded);
   connect(&m_job, &LoadJob::loaded, this, &MainWindow::loaded);
   connect(&m_job, &LoadJob::failed, this, [this](const model::Error& error) {
     const QString message = QString::fromStdString(error.text());
+    m_reading->hide();
     m_error->show(m_job.file(), message);
     showPage(Showing::Error);
     emit finishedLoading(message);
@@ -179,6 +187,8 @@ QString MainWindow::errorMessage() const { return m_error->message(); }
 
 void MainWindow::openFile(const QString& file) {
   m_job.start(file);
+  m_partShown = false;
+  m_reading->hide();
   m_loading->start(file);
   // A trace that is open already stays in sight for a moment, so that small files do not flicker.
   if (showing() != Showing::Trace) {
@@ -186,16 +196,24 @@ void MainWindow::openFile(const QString& file) {
     return;
   }
   QTimer::singleShot(kLoadingPageAfterMs, this, [this, file] {
-    if (m_job.running() && m_job.file() == file) showPage(Showing::Loading);
+    if (m_job.running() && m_job.file() == file && !m_partShown) showPage(Showing::Loading);
   });
 }
 
 void MainWindow::cancelLoading() {
   m_job.cancel();
+  m_reading->hide();
   showPage(m_navigator.trace() ? Showing::Trace : Showing::Welcome);
   if (m_navigator.trace())
     setWindowTitle(tr("%1 \u2014 TraceBack").arg(views::traceTitle(*m_navigator.trace())));
   say(tr("Loading was cancelled."));
+}
+
+void MainWindow::partLoaded(const SharedTrace& trace) {
+  if (m_partShown) return setFullerTrace(trace);
+  m_partShown = true;
+  setTrace(trace);
+  m_reading->show();
 }
 
 void MainWindow::loaded(const SharedTrace& trace) {
@@ -203,8 +221,18 @@ void MainWindow::loaded(const SharedTrace& trace) {
     m_settings.addRecentFile(m_job.file());
     m_welcome->setRecent(m_settings.recentFiles());
   }
-  setTrace(trace);
+  m_reading->hide();
+  if (m_partShown)
+    setFullerTrace(trace);
+  else
+    setTrace(trace);
   emit finishedLoading({});
+}
+
+void MainWindow::setFullerTrace(const SharedTrace& trace) {
+  m_sources.setTrace(trace);
+  m_summary->setTrace(trace);
+  m_navigator.setFullerTrace(trace);
 }
 
 void MainWindow::setTrace(const SharedTrace& trace) {

@@ -33,6 +33,7 @@ class TracePane;
 namespace traceback::app {
 
 class ErrorPage;
+class LoadingNote;
 class LoadingPage;
 class SeekActions;
 class StepActions;
@@ -101,6 +102,8 @@ class MainWindow : public QMainWindow {
   void say(const QString& text);  // in the status bar, for a while
   void askForFile();
   void cancelLoading();
+  void setFullerTrace(const SharedTrace& trace);
+  void partLoaded(const SharedTrace& trace);
   void loaded(const SharedTrace& trace);
   void locateSource(const QString& compiled);
   void useSourceMappings();
@@ -115,6 +118,7 @@ class MainWindow : public QMainWindow {
   bool m_remember;
   bool m_optionsUsed = false;
   bool m_painted = true;
+  bool m_partShown = false;  // of the file that is being loaded
   Settings m_settings;
   Shortcuts m_shortcuts;
   views::Navigator m_navigator;
@@ -137,6 +141,7 @@ class MainWindow : public QMainWindow {
   views::SearchBox* m_search;
   QMenu* m_recentMenu;
   QLabel* m_place;
+  LoadingNote* m_reading;
   QByteArray m_defaultState;
 };
 

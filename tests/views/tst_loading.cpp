@@ -4,6 +4,7 @@
 #include <QSignalSpy>
 #include <QStandardPaths>
 #include <QTest>
+#include <QToolButton>
 #include <atomic>
 #include <semaphore>
 
@@ -12,6 +13,7 @@
 #include "app/viewer/options.h"
 #include "app/viewer/settings.h"
 #include "sample.h"
+#include "tests/builders/trace_text.h"
 #include "views/summary_strip.h"
 #include "views/trace_pane.h"
 
@@ -144,6 +146,58 @@ class Loading : public QObject {
     QVERIFY(progress.wait());
     QCOMPARE(progress.first().at(0).toDouble(), 0.25);
     QCOMPARE(progress.first().at(1).toString(), QStringLiteral("Reading records"));
+  }
+
+  void theNewestIsShownWhileTheRestIsRead() {
+    const auto part = tests::traceOf("gap not-read\nin main main.c\n  2 x3\n  4\n");
+    const auto whole = tests::traceOf("call main main.c\n  1\n  2 x50\n  3\n  2 x50\n  4\n");
+    std::atomic<bool> open = false;
+    const auto load = [&](const std::filesystem::path&, const app::LoadProgress& progress,
+                          const std::stop_token& stop) -> model::Result<app::SharedTrace> {
+      progress.preview(part);
+      while (!open && !stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return whole;
+    };
+    MainWindow window(servicesWith(load), {}, false);
+    QSignalSpy finished(&window, &MainWindow::finishedLoading);
+    window.show();
+    window.openFile(QStringLiteral("/large.tbsnap"));
+    QTRY_COMPARE(window.showing(), MainWindow::Showing::Trace);
+    const auto* reading = window.findChild<QWidget*>(QStringLiteral("loadingNote"));
+    QVERIFY(reading->isVisible());
+    views::Navigator& navigator = window.navigator();
+    const auto depthOf = [&] { return navigator.thread()->entryCount() - *navigator.entryIndex(); };
+    QVERIFY(navigator.step(model::Step::Back));
+    QVERIFY(navigator.step(model::Step::Back));
+    const auto fromEnd = depthOf();
+    QVERIFY(finished.isEmpty());
+    open = true;
+    QVERIFY(finished.wait());
+    QVERIFY(!reading->isVisible());
+    QCOMPARE(navigator.thread()->entryCount(), whole->threads[0]->entryCount());
+    QCOMPARE(depthOf(), fromEnd);
+    QCOMPARE(navigator.entry()->line, 2U);
+    for (int i = 0; i < 60; ++i) QVERIFY(navigator.step(model::Step::Back));
+  }
+
+  void stoppingKeepsWhatIsShown() {
+    const auto part = tests::traceOf("gap not-read\nin main main.c\n  2 x3\n  4\n");
+    Gate gate;
+    const auto load = [&](const std::filesystem::path& file, const app::LoadProgress& progress,
+                          const std::stop_token& stop) {
+      progress.preview(part);
+      return gate.load(part)(file, progress, stop);
+    };
+    MainWindow window(servicesWith(load), {}, false);
+    window.show();
+    window.openFile(QStringLiteral("/large.tbsnap"));
+    QTRY_COMPARE(window.showing(), MainWindow::Showing::Trace);
+    auto* reading = window.findChild<QWidget*>(QStringLiteral("loadingNote"));
+    QTest::mouseClick(reading->findChild<QToolButton*>(), Qt::LeftButton);
+    QTRY_COMPARE(gate.stopped, 1);
+    QCOMPARE(window.showing(), MainWindow::Showing::Trace);
+    QVERIFY(!reading->isVisible());
+    QCOMPARE(window.navigator().trace(), app::SharedTrace(part));
   }
 
   void badFileIsOneClearMessage() {
