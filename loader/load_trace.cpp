@@ -163,7 +163,7 @@ class SnapLoader {
       built.words = kAllWords;
     }
     built.trace =
-        std::make_shared<const model::ThreadTrace>(std::move(info), built.source, std::move(chunks));
+        std::make_shared<const model::ThreadTrace>(std::move(info), built.source, std::move(chunks), m_cache);
     return true;
   }
 
@@ -217,6 +217,9 @@ class SnapLoader {
   model::Trace m_known;  // all but threads and names
   std::shared_ptr<TraceContext> m_context;
   std::vector<std::string> m_mapProblems;
+  // However many threads there are, somebody looks at a few of them at a time.
+  std::shared_ptr<model::ChunkCache> m_cache =
+      std::make_shared<model::ChunkCache>(3 * model::ThreadTrace::kCachedChunks);
   std::vector<RecordedThread> m_threads;
   std::vector<Built> m_built;  // by thread
 };

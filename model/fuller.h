@@ -7,8 +7,8 @@ namespace traceback::model {
 
 class ThreadTrace;
 
-// Where in `fuller` the entry is that is at `at` in `part`: the two end alike. Where they do not agree about it,
-// as they may at the beginning of `part`, the nearest that reads alike.
+// Where in `fuller` the entry is that is at `at` in `part`: the two end alike. Where they do not agree about
+// it, as they may at the beginning of `part`, the nearest that reads alike.
 EntryIndex sameEntry(const ThreadTrace& part, EntryIndex at, const ThreadTrace& fuller);
 
 }  // namespace traceback::model

@@ -7,9 +7,6 @@ namespace traceback::model {
 
 namespace {
 
-// Two for each of a few places looked at by turns: a cursor, its call tree, its neighbours.
-constexpr std::size_t kCachedChunks = 16;
-
 std::int32_t lineDepth(const Entry& entry) { return isSteppable(entry.kind) ? entry.depth : INT32_MAX; }
 
 Entry missingEntry() {
@@ -53,8 +50,9 @@ ChunkSummary summarise(EntryIndex firstEntry, std::span<const Entry> entries) {
 }
 
 ThreadTrace::ThreadTrace(Info info, std::shared_ptr<const EntrySource> source,
-                         std::vector<ChunkSummary> chunks)
+                         std::vector<ChunkSummary> chunks, std::shared_ptr<ChunkCache> cache)
     : m_info(std::move(info)),
+      m_cache(cache ? std::move(cache) : std::make_shared<ChunkCache>(kCachedChunks)),
       m_source(std::move(source)),
       m_chunks(std::move(chunks)),
       m_lines(column(m_chunks, &ChunkSummary::leastLineDepth)),
@@ -72,23 +70,15 @@ std::size_t ThreadTrace::chunkOf(EntryIndex index) const {
   return found;
 }
 
-ThreadTrace::Chunk ThreadTrace::chunk(std::size_t index) const {
-  {
-    const std::lock_guard lock(m_mutex);
-    const auto hit = std::ranges::find(m_cache, index, &std::pair<std::size_t, Chunk>::first);
-    if (hit != m_cache.end()) {
-      std::rotate(m_cache.begin(), hit, hit + 1);
-      return m_cache.front().second;
-    }
-  }
+ChunkCache::Chunk ThreadTrace::chunk(std::size_t index) const {
+  const ChunkCache::Key key{m_owner, index};
+  if (auto known = m_cache->find(key)) return known;
   // Expanded without the lock, so that a search in one thread does not hold up the painting in another.
   auto entries = m_source->expand(index);
   // What the index promised is what is shown, whatever the source says now.
   entries.resize(m_chunks[index].entryCount, missingEntry());
   auto made = std::make_shared<const std::vector<Entry>>(std::move(entries));
-  const std::lock_guard lock(m_mutex);
-  if (m_cache.size() >= kCachedChunks) m_cache.pop_back();
-  m_cache.emplace(m_cache.begin(), index, made);
+  m_cache->add(key, made);
   return made;
 }
 
@@ -105,7 +95,7 @@ std::vector<Entry> ThreadTrace::entries(EntryIndex first, std::size_t count) con
   count = static_cast<std::size_t>(std::min<EntryIndex>(count, total - first));
   result.reserve(count);
   for (std::size_t at = chunkOf(first); result.size() < count && at < m_chunks.size(); ++at) {
-    const Chunk part = chunk(at);
+    const auto part = chunk(at);
     const std::size_t skip = static_cast<std::size_t>(first + result.size() - m_chunks[at].firstEntry);
     const std::size_t take = std::min(part->size() - skip, count - result.size());
     const auto from = part->begin() + static_cast<std::ptrdiff_t>(skip);
@@ -123,7 +113,7 @@ std::optional<EntryIndex> ThreadTrace::next(EntryIndex from, std::int32_t depth,
   // one.
   EntryIndex begin = from + 1;
   for (auto at = index.firstAtMost(chunkOf(begin), depth); at; at = index.firstAtMost(*at + 1, depth)) {
-    const Chunk part = chunk(*at);
+    const auto part = chunk(*at);
     const EntryIndex first = m_chunks[*at].firstEntry;
     for (std::size_t i = begin > first ? static_cast<std::size_t>(begin - first) : 0; i < part->size(); ++i) {
       if (depthOf((*part)[i]) <= depth) return first + i;
@@ -138,7 +128,7 @@ std::optional<EntryIndex> ThreadTrace::previous(EntryIndex from, std::int32_t de
   if (from == 0) return {};
   depth = std::min(depth, INT32_MAX - 1);
   for (auto at = index.lastAtMost(chunkOf(from - 1) + 1, depth); at; at = index.lastAtMost(*at, depth)) {
-    const Chunk part = chunk(*at);
+    const auto part = chunk(*at);
     const EntryIndex first = m_chunks[*at].firstEntry;
     for (std::size_t i = static_cast<std::size_t>(std::min<EntryIndex>(part->size(), from - first));
          i-- > 0;) {

@@ -1,18 +1,18 @@
 // A trace: what a snap says its threads did. Immutable once built, and lazy: entries are expanded from
 // records a chunk at a time, when somebody looks, and only an index of the chunks is kept.
 //
-// Thread rules: everything const may be called from any thread at once; ThreadTrace keeps a small cache
-// behind a mutex. Positions are EntryIndex, from 0 (oldest) to entryCount() - 1.
+// Thread rules: everything const may be called from any thread at once; what was expanded last is kept in a
+// small cache. Positions are EntryIndex, from 0 (oldest) to entryCount() - 1.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "model/chunk_cache.h"
 #include "model/entry.h"
 #include "model/ids.h"
 #include "model/least_index.h"
@@ -77,7 +77,11 @@ class ThreadTrace {
     std::optional<EntryIndex> fault;  // the entry at which it faulted, if it did
     std::uint64_t recordCount = 0;
   };
-  ThreadTrace(Info info, std::shared_ptr<const EntrySource> source, std::vector<ChunkSummary> chunks);
+  // Two for each of a few places looked at by turns: a cursor, its call tree, its neighbours.
+  static constexpr std::size_t kCachedChunks = 16;
+  // Without a cache to share it has one of its own, of kCachedChunks.
+  ThreadTrace(Info info, std::shared_ptr<const EntrySource> source, std::vector<ChunkSummary> chunks,
+              std::shared_ptr<ChunkCache> cache = nullptr);
 
   const Info& info() const { return m_info; }
   EntryIndex entryCount() const;
@@ -97,20 +101,19 @@ class ThreadTrace {
   std::int32_t leastLineDepth() const { return m_lines.least(); }
 
  private:
-  using Chunk = std::shared_ptr<const std::vector<Entry>>;
   using DepthOf = std::int32_t (*)(const Entry&);
-  Chunk chunk(std::size_t index) const;
+  ChunkCache::Chunk chunk(std::size_t index) const;
   std::optional<EntryIndex> next(EntryIndex from, std::int32_t depth, const LeastIndex& index,
                                  DepthOf depthOf) const;
   std::optional<EntryIndex> previous(EntryIndex from, std::int32_t depth, const LeastIndex& index,
                                      DepthOf depthOf) const;
 
   Info m_info;
+  std::shared_ptr<ChunkCache> m_cache;
+  std::uint64_t m_owner = ChunkCache::newOwner();
   std::shared_ptr<const EntrySource> m_source;
   std::vector<ChunkSummary> m_chunks;
   LeastIndex m_lines, m_edges;  // over the chunks' leastLineDepth and leastEdgeDepth
-  mutable std::mutex m_mutex;
-  mutable std::vector<std::pair<std::size_t, Chunk>> m_cache;  // most recently used first
 };
 
 enum class TraceReason : std::uint8_t { Unknown, Fault, Abort, UserRequest, Recovered, Api, Hang, Policy };

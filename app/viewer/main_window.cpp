@@ -48,7 +48,8 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
       m_remember(remember),
       m_shortcuts(remember ? &m_settings : nullptr),
       // What is asked for by number, or pictured, is of the whole trace.
-      m_job(m_services.load, options.screenshot.isEmpty() && !options.entry ? LoadJob::Previews::Yes : LoadJob::Previews::No),
+      m_job(m_services.load,
+            options.screenshot.isEmpty() && !options.entry ? LoadJob::Previews::Yes : LoadJob::Previews::No),
       m_steps(new StepActions(m_navigator, this)) {
   setObjectName(QStringLiteral("mainWindow"));
   setWindowTitle(QStringLiteral("TraceBack"));

@@ -6,6 +6,8 @@ overhead    processor time of real programs, plain, in null mode (copied code, n
 instrument  megabytes of machine code instrumented a second
 load        source lines reconstructed a second
 viewer      seconds from the command to the painted window (drawn off screen)
+scale       a snap of 1 GiB of rings of 64 threads: until the newest is shown, until all is read, a step, memory;
+            and gdb's reverse-step on a short recorded run of the same program
 
 Writes a table to standard output and to build/bench.md. What was measured is kept; a run that was stopped goes on.
 """
@@ -29,7 +31,7 @@ from short import JOBS  # noqa: E402
 
 BENCHES = [job for job in JOBS if job.bench_scale or job.bench_n]
 INSTRUMENTED = ["gzip", "zstd", "sqlite3", "gawk", "perl", "git", "gdb"]
-PARTS = ["overhead", "instrument", "load", "viewer"]
+PARTS = ["overhead", "instrument", "load", "viewer", "scale"]
 
 
 class Results:
@@ -93,13 +95,13 @@ def instrumenting(traceback: pathlib.Path, program: str) -> dict | None:
             "instrumented": report["instrumented"], "bytes": report["text_bytes"], "new_bytes": report["new_text_bytes"]}
 
 
-def snap_with_lines(traceback: pathlib.Path, state: pathlib.Path) -> pathlib.Path:
-    """A full ring of 16 MB, of a program with line information."""
-    folder = state / "calculator"
+def snap_of(traceback: pathlib.Path, state: pathlib.Path, program: str, *arguments: str) -> pathlib.Path:
+    """Of a program here, with line information, whose rings of 16 MB are full when it dies."""
+    folder = state / program
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    subprocess.run(["cc", "-g", "-O1", "-o", folder / "calculator", HERE / "calculator.c"], check=True)
-    subprocess.run([traceback, "run", "--buffer-size", "16M", "--snap-dir", folder, "--", folder / "calculator", "200000"],
+    subprocess.run(["cc", "-g", "-O1", "-pthread", "-o", folder / program, HERE / f"{program}.c"], check=True)
+    subprocess.run([traceback, "run", "--buffer-size", "16M", "--snap-dir", folder, "--", folder / program, *arguments],
                    check=False, capture_output=True, preexec_fn=no_core)
     return next(folder.glob("*.tbsnap"))
 
@@ -117,6 +119,58 @@ def loading(programs: pathlib.Path, snap: pathlib.Path) -> dict | None:
     runs = [json.loads(subprocess.run([tool, snap], capture_output=True, check=True).stdout) for _ in range(3)]
     middle = sorted(runs, key=lambda run: run["open_seconds"] + run["expand_seconds"])[1]
     return {**middle, "snap_bytes": snap.stat().st_size}
+
+
+GDB_STEPS = 300
+
+
+def reverse_steps(program: pathlib.Path) -> float | None:
+    """Milliseconds of one reverse-step of gdb, in a short run that `record full` has recorded."""
+    if shutil.which("gdb") is None:
+        return None
+    commands = ["set confirm off", "set pagination off", "break expression", "run", "delete", "record full", "set record full insn-number-max unlimited",
+                *["step"] * GDB_STEPS, "python import time; began = time.monotonic()", *["reverse-step"] * (GDB_STEPS // 2),
+                f"python print('each', (time.monotonic() - began) * 1000 / {GDB_STEPS // 2})", "kill"]
+    ran = subprocess.run(["gdb", "-q", "-nx", "-batch", *[part for command in commands for part in ("-ex", command)], "--args", program, "1", "1000"],
+                         capture_output=True, text=True, check=False, timeout=600)
+    found = [line for line in ran.stdout.splitlines() if line.startswith("each ")]
+    return float(found[0].split()[1]) if found else None
+
+
+def scale(programs: pathlib.Path, snap: pathlib.Path) -> dict | None:
+    tool = next(programs.rglob("bench_steps"), None)
+    if tool is None:
+        return None
+    result = json.loads(subprocess.run([tool, snap], capture_output=True, check=True).stdout)
+    viewer = programs / "bin" / "traceback-viewer"
+    if viewer.exists():
+        result.update(painting(viewer, snap))
+    return {**result, "snap_bytes": snap.stat().st_size, "gdb_step_ms": reverse_steps(snap.parent / "workers")}
+
+
+def painting(viewer: pathlib.Path, snap: pathlib.Path) -> dict:
+    """Until the fault is on the screen, of five starts; and the most memory once all has been read."""
+    times, memory = [], 0
+    with tempfile.TemporaryDirectory() as home:
+        environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "XDG_CONFIG_HOME": home}
+        for attempt in range(5):
+            with subprocess.Popen([viewer, "--time-to-paint", snap], stdout=subprocess.PIPE, text=True, env=environment) as process:
+                times.append(float(process.stdout.readline().split()[3]))
+                if attempt == 4:
+                    # Idle for a second: all is read, and the lines are counted.
+                    before = -1.0
+                    while (now := processor_seconds(process.pid)) - before > 0.5:
+                        before = now
+                        time.sleep(5)
+                    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+                    memory = int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) / 1024
+                process.kill()
+    return {"paint_ms": statistics.median(times), "viewer_peak_mb": memory}
+
+
+def processor_seconds(pid: int) -> float:
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def viewing(programs: pathlib.Path, snap: pathlib.Path) -> dict | None:
@@ -166,6 +220,17 @@ def table(values: dict) -> str:
                    f"{load['lines']} lines from {load['records']} records in {total:.2f} s: **{load['lines'] / total:,.0f} lines a second**.\n")
     if view := values.get("viewer"):
         out.append(f"## Viewer\n\nFrom the command to the painted window, the same snap: **{view['seconds']:.2f} s**.\n")
+    if large := values.get("scale"):
+        gdb = f"{large['gdb_step_ms']:.1f} ms" if large["gdb_step_ms"] else "not measured"
+        out.append(f"## Scale\n\nRings of 1 GiB of 65 threads: {large['records']:,} records, {large['entries']:,} lines and events, "
+                   f"{large['snap_bytes'] / 1e6:.0f} MB on disk.\n\n| what | measured |\n|---|---|\n"
+                   f"| from the command to the fault on the screen | {large.get('paint_ms', 0) / 1000:.2f} s |\n"
+                   f"| the newest of every thread read | {large['newest_seconds']:.2f} s |\n"
+                   f"| all of the thread at fault read | {large['first_thread_seconds']:.2f} s |\n"
+                   f"| everything read, in the background | {large['all_seconds']:.1f} s |\n"
+                   f"| a step, median, 99th percentile, most | {large['step_median_ms']:.3f}, {large['step_p99_ms']:.1f}, {large['step_most_ms']:.1f} ms |\n"
+                   f"| gdb's reverse-step, of {GDB_STEPS} recorded lines of the same program | {gdb} |\n"
+                   f"| peak memory: loader and index; viewer | {large['peak_mb']:.0f} MB; {large.get('viewer_peak_mb', 0):.0f} MB |\n")
     return "\n".join(out)
 
 
@@ -202,11 +267,14 @@ def main() -> int:
         for program in INSTRUMENTED:
             results.measured(f"instrument {program}", lambda program=program: instrumenting(traceback, program))
     if "load" in parts or "viewer" in parts:
-        snap = snap_with_lines(traceback, state)
+        snap = snap_of(traceback, state, "calculator", "200000")
         if "load" in parts:
             results.measured("load", lambda: loading(options.programs, snap))
         if "viewer" in parts:
             results.measured("viewer", lambda: viewing(options.programs, snap))
+
+    if "scale" in parts:
+        results.measured("scale", lambda: scale(options.programs, snap_of(traceback, state, "workers", "64", "400000")))
 
     text = table(results.values)
     (state.parent.parent / "bench.md").write_text(text)

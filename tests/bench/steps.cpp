@@ -73,11 +73,15 @@ int main(int argc, char** argv) {
   }
   std::ranges::sort(times);
   const auto quantile = [&](double share) {
-    return times.empty() ? 0 : times[std::min(times.size() - 1, static_cast<std::size_t>(share * static_cast<double>(times.size())))];
+    return times.empty()
+               ? 0
+               : times[std::min(times.size() - 1,
+                                static_cast<std::size_t>(share * static_cast<double>(times.size())))];
   };
   std::println(R"({{"records":{},"entries":{},"newest_seconds":{:.3f},"first_thread_seconds":{:.3f},)"
                R"("all_seconds":{:.3f},"step_median_ms":{:.3f},"step_p99_ms":{:.3f},"step_most_ms":{:.3f},)"
                R"("peak_mb":{:.0f}}})",
-               records, entries, newest, faulted, all, quantile(0.5), quantile(0.99), quantile(1.0), peakMegabytes());
+               records, entries, newest, faulted, all, quantile(0.5), quantile(0.99), quantile(1.0),
+               peakMegabytes());
   return 0;
 }

@@ -36,11 +36,21 @@ static int64_t expression(Source* source) {
   ++source->depth;
   int64_t value = 0;
   switch (next(source) % 6) {
-    case 0: value = product(source) + product(source); break;
-    case 1: value = product(source) - leaf(source); break;
-    case 2: value = expression(source) / (1 + llabs(leaf(source))); break;
-    case 3: value = leaf(source) > leaf(source) ? leaf(source) : expression(source); break;
-    default: value = leaf(source); break;
+    case 0:
+      value = product(source) + product(source);
+      break;
+    case 1:
+      value = product(source) - leaf(source);
+      break;
+    case 2:
+      value = expression(source) / (1 + llabs(leaf(source)));
+      break;
+    case 3:
+      value = leaf(source) > leaf(source) ? leaf(source) : expression(source);
+      break;
+    default:
+      value = leaf(source);
+      break;
   }
   --source->depth;
   return value;

@@ -59,6 +59,37 @@ class ThreadTraceTest : public QObject {
   Q_OBJECT
 
  private slots:
+  void threadsMayShareACache() {
+    const auto all = randomEntries(1, 60, Shape::WellFormed);
+    const auto other = randomEntries(2, 60, Shape::WellFormed);
+    const auto cache = std::make_shared<ChunkCache>(4);
+    const auto sharing = [&](const std::vector<Entry>& entries) {
+      auto source = std::make_shared<CountingSource>(entries, 10);
+      auto summaries = source->summaries();
+      source->expansions = 0;  // those of the summaries
+      return std::pair(
+          source, std::make_unique<ThreadTrace>(ThreadTrace::Info{}, source, std::move(summaries), cache));
+    };
+    const auto [firstSource, first] = sharing(all);
+    auto [secondSource, second] = sharing(other);
+    for (int i = 0; i < 3; ++i) {
+      for (const EntryIndex at : {0, 15}) {
+        QVERIFY(same(first->entry(at), all[at]));
+        QVERIFY(same(second->entry(at), other[at]));
+      }
+    }
+    QCOMPARE(firstSource->expansions.load(), 2);
+    QCOMPARE(secondSource->expansions.load(), 2);
+    second->entry(25);  // a fifth chunk: the one used longest ago goes
+    first->entry(0);
+    QCOMPARE(firstSource->expansions.load(), 3);
+    // Another trace in the place of one that is gone finds nothing of that one's.
+    second.reset();
+    const auto [thirdSource, third] = sharing(all);
+    QVERIFY(same(third->entry(15), all[15]));
+    QCOMPARE(thirdSource->expansions.load(), 1);
+  }
+
   void searchesFindWhatAWalkFinds_data() {
     QTest::addColumn<int>("shape");
     QTest::addColumn<std::size_t>("chunkSize");
