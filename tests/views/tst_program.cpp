@@ -50,7 +50,7 @@ class Program : public QObject {
   app::Options whereTheSourceIs() const {
     app::Options options;
     const auto trace =
-        app::loaderServices().load(m_snap.toStdString(), [](double, const std::string&) {}, {});
+        app::loaderServices().load(m_snap.toStdString(), {[](double, const std::string&) {}, {}}, {});
     if (!trace) return options;
     for (const model::SourceFile& file : (*trace)->files)
       if (const auto mapping =
