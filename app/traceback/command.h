@@ -28,10 +28,13 @@ void addSnap(CLI::App& app, Action& chosen);
 void addRecover(CLI::App& app, Action& chosen);
 void addPrint(CLI::App& app, Action& chosen);
 void addQuery(CLI::App& app, Action& chosen);
+void addCompare(CLI::App& app, Action& chosen);
+void addExport(CLI::App& app, Action& chosen);
 void addInfo(CLI::App& app, Action& chosen);
 void addView(CLI::App& app, Action& chosen);
 void addDoctor(CLI::App& app, Action& chosen);
 void addPrepare(CLI::App& app, Action& chosen);  // hidden: processes of a run start it
+void addCompleteWords(CLI::App& app, Action& chosen);  // hidden: shells ask it
 void addCollect(CLI::App& app, Action& chosen);  // hidden: the runtime starts it
 
 // Cuts the program and its arguments off the arguments of `run`, so that their options are not taken for

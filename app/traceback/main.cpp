@@ -27,10 +27,13 @@ int parseAndRun(std::vector<std::string> arguments) {
   addRecover(app, chosen);
   addPrint(app, chosen);
   addQuery(app, chosen);
+  addCompare(app, chosen);
+  addExport(app, chosen);
   addInfo(app, chosen);
   addView(app, chosen);
   addDoctor(app, chosen);
   addPrepare(app, chosen);
+  addCompleteWords(app, chosen);
   addCollect(app, chosen);
 
   // CLI11 reports by throwing, also that help was asked for.

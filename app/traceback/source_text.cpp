@@ -13,6 +13,17 @@ std::optional<SourceText::Mapping> SourceText::parseMapping(std::string_view tex
   return Mapping{.from = std::string(text.substr(0, equals)), .to = std::string(text.substr(equals + 1))};
 }
 
+std::expected<std::vector<SourceText::Mapping>, std::string> SourceText::parseMappings(
+    const std::vector<std::string>& texts) {
+  std::vector<Mapping> mappings;
+  for (const auto& text : texts) {
+    auto mapping = parseMapping(text);
+    if (!mapping) return std::unexpected("--source-path takes FROM=TO, not " + text);
+    mappings.push_back(std::move(*mapping));
+  }
+  return mappings;
+}
+
 const SourceText::File& SourceText::file(const std::string& path) {
   const auto [place, added] = m_files.try_emplace(path);
   File& file = place->second;

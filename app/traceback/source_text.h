@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/export/text_rows.h"
 #include "model/ids.h"
 
 namespace traceback::app {
@@ -24,9 +26,18 @@ class SourceText {
 
   // "FROM=TO"; nothing if it is not that.
   static std::optional<Mapping> parseMapping(std::string_view text);
+  // The values of --source-path; or what is wrong with them.
+  static std::expected<std::vector<Mapping>, std::string> parseMappings(
+      const std::vector<std::string>& texts);
 
   // The line without what it is indented by, fit for a terminal; empty if it is not known.
   std::string line(const std::string& path, std::uint32_t number);
+
+  // The same as a function, for what this outlives.
+  model::SourceLine lines() {
+    return
+        [this](const model::SourceFile& source, std::uint32_t number) { return line(source.path, number); };
+  }
 
   // Files found that were changed after `when`: what they say may not be what ran.
   std::vector<std::string> changedAfter(model::Nanoseconds when) const;

@@ -1,5 +1,6 @@
 #include "app/traceback/trace_file.h"
 
+#include <algorithm>
 #include <chrono>
 #include <format>
 #include <print>
@@ -12,6 +13,26 @@ namespace traceback::app {
 
 model::Result<std::shared_ptr<const model::Trace>> openTrace(const std::string& snap) {
   return loader::loadTrace(snap);
+}
+
+model::Result<std::vector<model::ThreadIndex>> threadsNamed(const model::Trace& trace,
+                                                            const std::string& snap,
+                                                            const std::string& name) {
+  std::vector<model::ThreadIndex> chosen;
+  const bool byFault = name.empty() && std::ranges::any_of(trace.threads, [](const auto& thread) {
+                         return thread->info().atFault;
+                       });
+  for (std::uint32_t i = 0; i < trace.threads.size(); ++i) {
+    const model::ThreadIndex index{i};
+    if (byFault ? trace.threads[i]->info().atFault
+                : name.empty() || name == "all" || name == std::to_string(model::threadNumber(index)))
+      chosen.push_back(index);
+  }
+  if (chosen.empty() && !trace.threads.empty()) {
+    return model::fail(std::format("has no thread {}: they count from 1 to {}", name, trace.threads.size()),
+                       snap);
+  }
+  return chosen;
 }
 
 std::string reasonText(const model::Trace::Summary& summary) {

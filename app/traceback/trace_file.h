@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "model/error.h"
 #include "model/load_report.h"
@@ -11,6 +12,10 @@
 namespace traceback::app {
 
 model::Result<std::shared_ptr<const model::Trace>> openTrace(const std::string& snap);
+
+// The threads that --thread names, by number from 1 or "all": by default the one at fault, or all if none is.
+model::Result<std::vector<model::ThreadIndex>> threadsNamed(const model::Trace& trace,
+                                                            const std::string& snap, const std::string& name);
 
 // Why the snap was made: "SIGSEGV at address 0x8".
 std::string reasonText(const model::Trace::Summary& summary);

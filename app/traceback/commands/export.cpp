@@ -1,0 +1,125 @@
+// traceback export: a trace as a file that others can read.
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <print>
+
+#include "app/traceback/command.h"
+#include "app/traceback/output.h"
+#include "app/traceback/source_text.h"
+#include "app/traceback/trace_file.h"
+#include "model/export/trace_export.h"
+
+namespace traceback::app {
+
+namespace {
+
+struct ExportCall {
+  std::string snap;
+  std::string format;
+  std::string output;
+  std::string thread;
+  std::uint64_t first = 0;
+  std::uint64_t last = UINT64_MAX;
+  std::vector<std::string> sourcePaths;
+};
+
+int cannotWrite(const std::string& file, int error) {
+  return complain(
+      {.message = std::format("cannot write: {}", std::strerror(error)), .file = file, .offset = {}});
+}
+
+// Into a new file beside it that then takes its name, so that nobody sees half of it.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::string& name) : m_name(name), m_temporary(name + ".part") {
+    m_file = std::fopen(m_temporary.c_str(), "wbe");
+    if (m_file == nullptr) m_error = errno;
+  }
+  ~OutputFile() {
+    if (m_file != nullptr) std::fclose(m_file);
+    if (!m_kept) std::remove(m_temporary.c_str());
+  }
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  bool write(std::string_view text) {
+    if (m_error == 0 && std::fwrite(text.data(), 1, text.size(), m_file) != text.size()) m_error = errno;
+    return m_error == 0;
+  }
+  bool keep() {
+    if (m_error == 0 && std::fflush(m_file) != 0) m_error = errno;
+    if (m_error == 0 && std::rename(m_temporary.c_str(), m_name.c_str()) != 0) m_error = errno;
+    return m_kept = m_error == 0;
+  }
+  int error() const { return m_error; }
+
+ private:
+  std::string m_name, m_temporary;
+  std::FILE* m_file;
+  int m_error = 0;
+  bool m_kept = false;
+};
+
+int runExport(const ExportCall& call) {
+  auto mappings = SourceText::parseMappings(call.sourcePaths);
+  if (!mappings) return complainAboutCall("export: " + mappings.error());
+  const auto loaded = openTrace(call.snap);
+  if (!loaded) return complain(loaded.error());
+  const model::Trace& trace = **loaded;
+  const auto threads = threadsNamed(trace, call.snap, call.thread.empty() ? "all" : call.thread);
+  if (!threads) return complain(threads.error());
+  std::vector<model::ExportRange> ranges;
+  for (const auto thread : *threads) {
+    model::ExportRange range = model::wholeThread(trace, thread);
+    range.first = std::min(call.first, range.end);
+    range.end = call.last < range.end ? call.last + 1 : range.end;
+    ranges.push_back(range);
+  }
+  SourceText sources(std::move(*mappings));
+  const auto format = *model::exportFormat(call.format);
+  if (call.output.empty()) {
+    // What could not be written is found at the end, as for all commands.
+    model::exportTrace(trace, ranges, format, sources.lines(), [](std::string_view text) {
+      return std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+    });
+  } else {
+    OutputFile file(call.output);
+    if (file.error() != 0) return cannotWrite(call.output, file.error());
+    const bool all = model::exportTrace(trace, ranges, format, sources.lines(),
+                                        [&file](std::string_view text) { return file.write(text); });
+    if (!all || !file.keep()) return cannotWrite(call.output, file.error());
+  }
+  complainAboutDamage(call.snap, trace.report);
+  return kDone;
+}
+
+}  // namespace
+
+void addExport(CLI::App& app, Action& chosen) {
+  auto call = std::make_shared<ExportCall>();
+  auto* command = app.add_subcommand("export", "Writes a trace as text, JSON, HTML or for Perfetto");
+  command->add_option("SNAP", call->snap, "NAME.tbsnap")->required()->type_name("");
+  command->add_option("--format", call->format, "text, json, html or perfetto")
+      ->required()
+      ->check(CLI::IsMember({"text", "json", "html", "perfetto"}));
+  command->add_option("-o,--output", call->output, "Where to write (default: standard output)")
+      ->type_name("FILE");
+  command->add_option("--thread", call->thread, "Only this thread, counted from 1 (default: all)")
+      ->type_name("N");
+  command->add_option("--first", call->first, "The first entry (default: 0)")->type_name("INDEX");
+  command->add_option("--last", call->last, "The last entry (default: the thread's last)")
+      ->type_name("INDEX");
+  command
+      ->add_option("--source-path", call->sourcePaths,
+                   "Look for sources whose path begins with FROM under TO")
+      ->type_name("FROM=TO");
+  command->footer(
+      "html is one page that needs nothing else. perfetto is the Trace Event Format, for ui.perfetto.dev:\n"
+      "between two readings of the clock its times are made up, the order is not.");
+  command->callback([call, &chosen] { chosen = [call] { return runExport(*call); }; });
+}
+
+}  // namespace traceback::app
