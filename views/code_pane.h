@@ -22,6 +22,7 @@ class QToolButton;
 
 namespace traceback::views {
 
+class Annotations;
 class CodeView;
 class ElidedLabel;
 class ExecutionsPopup;
@@ -38,6 +39,8 @@ class CodePane : public QWidget {
   void setCodeLines(std::shared_ptr<CodeLinesProvider> provider) {
     m_survey.setProvider(std::move(provider));
   }
+  // Lines with notes are marked; null for none.
+  void setAnnotations(const Annotations* annotations);
   // Asked for, or shown because there is no source.
   bool showsDisassembly() const;
   bool showsSource() const;
@@ -111,6 +114,7 @@ class CodePane : public QWidget {
   ExecutedLines m_executed;
   InstructionStepper m_stepper;
   LineSurvey m_survey;
+  const Annotations* m_annotations = nullptr;
 
   QLabel* m_title;
   ElidedLabel* m_detail;

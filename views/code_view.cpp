@@ -256,6 +256,9 @@ void CodeView::paintMargin(QPaintEvent* event) {
     if (mark.fault) {
       const QRectF where(kEdge, rect.center().y() - kIcon / 2.0, kIcon, kIcon);
       paintIcon(painter, where, QStringLiteral("fault"), theme.faultMark);
+    } else if (!mark.note.isNull()) {
+      const QRectF where(kEdge, rect.center().y() - kIcon / 2.0, kIcon, kIcon);
+      paintIcon(painter, where, QStringLiteral("bookmark"), theme.infoMark);
     }
     if (current) {
       painter.setRenderHint(QPainter::Antialiasing);
@@ -276,6 +279,8 @@ QString CodeView::markText(int line) const {
   if (line < 0 || mark == m_marks.constEnd()) return {};
   QStringList parts;
   if (mark->fault) parts.append(tr("The thread faulted here."));
+  if (!mark->note.isNull())
+    parts.append(mark->note.isEmpty() ? tr("Bookmark.") : tr("Note: %1").arg(mark->note));
   if (mark->hits > 0) {
     const QString times = mark->hits == 1 && !m_atLeast ? tr("Ran once in this call.")
                           : m_atLeast ? tr("Ran at least %1 times in this call.").arg(count(mark->hits))

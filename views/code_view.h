@@ -16,6 +16,7 @@ class CodeView : public QPlainTextEdit {
     bool fault = false;
     bool otherRound = false;   // its executions are all of other rounds of a loop than the one shown
     bool unreached = false;    // has code, of which no execution is in the trace
+    QString note;              // what the user noted there; null for nothing
   };
 
   explicit CodeView(QWidget* parent = nullptr);

@@ -17,7 +17,8 @@ bool SelectionColors::eventFilter(QObject* watched, QEvent* event) {
   if (watched == m_view && !m_applying) {
     if (event->type() == QEvent::FocusIn) apply(true);
     if (event->type() == QEvent::FocusOut) apply(false);
-    if (event->type() == QEvent::ApplicationPaletteChange) apply(m_view->hasFocus());
+    if (event->type() == QEvent::ApplicationPaletteChange || event->type() == QEvent::PaletteChange)
+      apply(m_view->hasFocus());
   }
   return QObject::eventFilter(watched, event);
 }

@@ -136,6 +136,12 @@ void TraceDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
     paintWhat(ink, theme, option.font, index, selected);
   } else if (index.column() == kNoteColumn) {
     paintBadges(ink, theme, option.font, index.data(kBadgesRole).value<QList<Badge>>(), selected);
+    const auto note = m_noteAt && entry.isValid() ? m_noteAt(entry.toULongLong()) : std::nullopt;
+    if (note) {
+      ink.icon(QStringLiteral("bookmark"), selected ? plain : theme.infoMark);
+      ink.gap(4);
+      ink.text(*note, option.font, selected ? plain : theme.text);
+    }
   } else {
     ink.text(index.data(Qt::DisplayRole).toString(), option.font, selected ? plain : theme.dimText);
   }

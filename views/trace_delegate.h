@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QStyledItemDelegate>
+#include <functional>
 #include <optional>
 
 #include "model/entry.h"
@@ -14,6 +15,9 @@ class TraceDelegate : public QStyledItemDelegate {
  public:
   explicit TraceDelegate(QObject* parent = nullptr);
 
+  // The user's note at an entry; nothing if there is none.
+  using NoteAt = std::function<std::optional<QString>(model::EntryIndex)>;
+  void setNotes(NoteAt noteAt) { m_noteAt = std::move(noteAt); }
   void setFault(std::optional<model::EntryIndex> fault) { m_fault = fault; }
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
@@ -22,6 +26,7 @@ class TraceDelegate : public QStyledItemDelegate {
 
  private:
   std::optional<model::EntryIndex> m_fault;
+  NoteAt m_noteAt;
 };
 
 }  // namespace traceback::views

@@ -11,6 +11,7 @@
 #include <cstdio>
 
 #include "app/viewer/color_scheme.h"
+#include "app/viewer/compare_window.h"
 #include "app/viewer/loader_services.h"
 #include "app/viewer/main_window.h"
 #include "app/viewer/options.h"
@@ -23,6 +24,8 @@ namespace {
 constexpr int kGood = 0, kBadInput = 1, kBadCall = 2;
 // A picture is drawn this long after the window was painted for the first time: sizes have settled then.
 constexpr int kSettleMs = 50;
+// The colours of the sources come in slices.
+constexpr int kComparisonSettlesMs = 300;
 
 void describe() {
   QCoreApplication::setApplicationName(QStringLiteral("traceback-viewer"));
@@ -45,12 +48,30 @@ void dropComplaint(QtMsgType type, const QMessageLogContext& context, const QStr
 }
 
 // A picture of the window: 0, or the exit status.
-int savePicture(MainWindow& window, const QString& file) {
+int savePicture(QWidget& window, const QString& file) {
   const QPixmap picture = window.grab();
   if (picture.save(file, "PNG")) return kGood;
   QFile::remove(file);
   complain(QStringLiteral("%1: the picture could not be written").arg(file));
   return kBadInput;
+}
+
+// Two snaps side by side, until the window is closed or the picture drawn.
+int showComparison(const Options& options) {
+  CompareWindow window(loaderServices(), options.sourceMappings);
+  if (options.size) window.resize(*options.size);
+  if (!options.screenshot.isEmpty())
+    QObject::connect(&window, &CompareWindow::compared, &window, [&](const QString& error) {
+      if (!error.isEmpty()) {
+        complain(error);
+        return QCoreApplication::exit(kBadInput);
+      }
+      QTimer::singleShot(kComparisonSettlesMs, &window,
+                         [&] { QCoreApplication::exit(savePicture(window, options.screenshot)); });
+    });
+  window.show();
+  window.open(options.compareWith, options.file);
+  return QApplication::exec();
 }
 
 int show(int argc, char** argv, const Options& options) {
@@ -63,6 +84,7 @@ int show(int argc, char** argv, const Options& options) {
   QApplication::setWindowIcon(views::programIcon());
   useColorScheme(picture && options.colors == ColorScheme::System ? ColorScheme::Light : options.colors);
 
+  if (!options.compareWith.isEmpty()) return showComparison(options);
   MainWindow window(loaderServices(), options, !picture);
   if (options.timeToPaint)
     QObject::connect(&window, &MainWindow::tracePainted, &window, [] {

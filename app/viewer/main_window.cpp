@@ -69,6 +69,7 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
   connect(m_reading, &LoadingNote::cancelRequested, this, &MainWindow::cancelLoading);
   statusBar()->addPermanentWidget(m_reading);
   statusBar()->addPermanentWidget(m_place);
+  watchAnnotations();
   useSourceMappings();
   if (m_services.disassembly) m_code->setDisassembly(m_services.disassembly());
   if (m_services.codeLines) m_code->setCodeLines(m_services.codeLines());
@@ -154,7 +155,8 @@ void MainWindow::buildCentral() {
 
 void MainWindow::buildPanels() {
   m_panels = std::make_unique<Panels>(
-      *m_docks, PanelContext{m_navigator, m_sources, [this](const QString& text) { say(text); }, this});
+      *m_docks,
+      PanelContext{m_navigator, m_sources, m_annotations, [this](const QString& text) { say(text); }, this});
   m_docks->setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
   QDockWidget* threads = m_panels->dockOf(threadsPanel());
   m_docks->resizeDocks({threads, m_panels->dockOf(callsPanel())}, {190, 520}, Qt::Vertical);
@@ -227,6 +229,13 @@ void MainWindow::loaded(const SharedTrace& trace) {
     setFullerTrace(trace);
   else
     setTrace(trace);
+  m_shownFile = m_job.file();
+  // Entries count from the beginning of all of it.
+  m_annotations.setTrace(trace, m_shownFile);
+  const model::ThreadTrace* thread = m_navigator.thread();
+  if (m_remember && !m_placeAsked && thread != nullptr &&
+      m_navigator.entryIndex() == model::initialPosition(*thread))
+    restoreSession();
   emit finishedLoading({});
 }
 
@@ -237,13 +246,17 @@ void MainWindow::setFullerTrace(const SharedTrace& trace) {
 }
 
 void MainWindow::setTrace(const SharedTrace& trace) {
+  keepSession();
   m_painted = false;
+  m_shownFile.clear();
+  m_annotations.setTrace(trace, {});
   m_sources.setTrace(trace);
   m_summary->setTrace(trace);
   m_navigator.setTrace(trace);
   showPage(Showing::Trace);
   setWindowTitle(tr("%1 \u2014 TraceBack").arg(views::traceTitle(*trace)));
   // What the command line asks for holds for the file that it names.
+  m_placeAsked = !m_optionsUsed && (m_options.thread || m_options.entry);
   if (!m_optionsUsed) {
     m_optionsUsed = true;
     if (m_options.thread && !m_navigator.goToThread({*m_options.thread - 1}))
@@ -273,11 +286,14 @@ void MainWindow::askForFile() {
   if (!file.isEmpty()) openFile(file);
 }
 
-void MainWindow::useSourceMappings() {
-  if (!m_services.sources) return;
+QList<SourceMapping> MainWindow::sourceMappings() const {
   QList<SourceMapping> mappings = m_options.sourceMappings;
   if (m_remember) mappings += m_settings.sourceMappings();
-  m_sources.setProvider(m_services.sources(mappings));
+  return mappings;
+}
+
+void MainWindow::useSourceMappings() {
+  if (m_services.sources) m_sources.setProvider(m_services.sources(sourceMappings()));
 }
 
 void MainWindow::locateSource(const QString& compiled) {
@@ -331,6 +347,7 @@ bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   m_job.cancel();
+  keepSession();
   if (m_remember) {
     m_settings.setState(QStringLiteral("geometry"), saveGeometry());
     m_settings.setState(QStringLiteral("docks"), m_docks->saveState());

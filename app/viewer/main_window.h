@@ -8,8 +8,12 @@
 #include "app/viewer/load_job.h"
 #include "app/viewer/options.h"
 #include "app/viewer/panels.h"
+#include "app/viewer/services.h"
 #include "app/viewer/settings.h"
 #include "app/viewer/shortcuts.h"
+#include "model/export/trace_export.h"
+#include "views/annotations.h"
+#include "views/background_job.h"
 #include "views/code_provider.h"
 #include "views/navigator.h"
 #include "views/source_cache.h"
@@ -21,6 +25,7 @@ class QSplitter;
 class QStackedWidget;
 
 namespace traceback::views {
+class AnnotationsPanel;
 class AnswersPanel;
 class CallsPanel;
 class CodePane;
@@ -32,20 +37,13 @@ class TracePane;
 
 namespace traceback::app {
 
+class CompareWindow;
 class ErrorPage;
 class LoadingNote;
 class LoadingPage;
 class SeekActions;
 class StepActions;
 class WelcomePage;
-
-// What the window gets from below; tests bring their own.
-struct Services {
-  LoadFunction load;
-  std::function<std::shared_ptr<views::SourceProvider>(const QList<SourceMapping>&)> sources;
-  std::function<std::shared_ptr<views::DisassemblyProvider>()> disassembly;
-  std::function<std::shared_ptr<views::CodeLinesProvider>()> codeLines;
-};
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -56,6 +54,13 @@ class MainWindow : public QMainWindow {
   ~MainWindow() override;
 
   void openFile(const QString& file);
+  // Opens a window that compares this trace, as the bad run, with a good one.
+  CompareWindow* compareWith(const QString& good);
+  // The entries from the first selected row of the trace to the last.
+  std::optional<model::ExportRange> selectedRange() const;
+  // In the background; exported() follows.
+  void exportTo(const QString& file, model::ExportFormat format,
+                const std::vector<model::ExportRange>& ranges);
   void setTrace(const SharedTrace& trace);
 
   enum class Showing : std::uint8_t { Welcome, Loading, Error, Trace };
@@ -69,6 +74,8 @@ class MainWindow : public QMainWindow {
   views::ThreadsPanel* threadsPanel() const;
   views::CallsPanel* callsPanel() const;
   views::SummaryStrip* summaryStrip() const { return m_summary; }
+  views::AnnotationsPanel* annotationsPanel() const;
+  views::Annotations& annotations() { return m_annotations; }
   views::AnswersPanel* answersPanel() const;
   Panels& panels() { return *m_panels; }
   QDockWidget* notesDock() const;
@@ -82,6 +89,8 @@ class MainWindow : public QMainWindow {
  signals:
   // With an empty message: the trace is shown. Cancelling says nothing.
   void finishedLoading(const QString& error);
+  // With an empty message: all was written.
+  void exported(const QString& error);
   // Once for each trace, after it was on the screen for the first time.
   void tracePainted();
 
@@ -101,11 +110,18 @@ class MainWindow : public QMainWindow {
   void showStatus();
   void say(const QString& text);  // in the status bar, for a while
   void askForFile();
+  void askForComparison();
+  void askForExport();
+  void watchAnnotations();
+  // What is kept of a snap that is closed, for when it is opened again.
+  void keepSession();
+  void restoreSession();
   void cancelLoading();
   void setFullerTrace(const SharedTrace& trace);
   void partLoaded(const SharedTrace& trace);
   void loaded(const SharedTrace& trace);
   void locateSource(const QString& compiled);
+  QList<SourceMapping> sourceMappings() const;
   void useSourceMappings();
   void openEditor();
   void chooseEditor();
@@ -118,11 +134,14 @@ class MainWindow : public QMainWindow {
   bool m_remember;
   bool m_optionsUsed = false;
   bool m_painted = true;
+  bool m_placeAsked = false;  // the command line said where to go in this trace
   bool m_partShown = false;  // of the file that is being loaded
   Settings m_settings;
   Shortcuts m_shortcuts;
   views::Navigator m_navigator;
   views::SourceCache m_sources;
+  views::Annotations m_annotations;
+  QString m_shownFile;  // of the trace that is shown; empty if it came otherwise
   LoadJob m_job;
 
   StepActions* m_steps;
@@ -138,6 +157,7 @@ class MainWindow : public QMainWindow {
   views::CodePane* m_code;
   views::TracePane* m_traces;
   std::unique_ptr<Panels> m_panels;
+  views::BackgroundJob m_exporting;
   views::SearchBox* m_search;
   QMenu* m_recentMenu;
   QLabel* m_place;

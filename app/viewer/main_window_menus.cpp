@@ -15,6 +15,7 @@
 #include "app/viewer/seek_actions.h"
 #include "app/viewer/shortcuts_dialog.h"
 #include "app/viewer/step_actions.h"
+#include "views/annotations_panel.h"
 #include "views/code_pane.h"
 #include "views/code_view.h"
 #include "views/find_bar.h"
@@ -65,6 +66,10 @@ void MainWindow::buildMenus() {
   m_recentMenu = file->addMenu(tr("Open &Recent"));
   connect(m_recentMenu, &QMenu::aboutToShow, this, &MainWindow::fillRecentMenu);
   fillRecentMenu();
+  named(file->addAction(tr("Co&mpare With\u2026"), this, &MainWindow::askForComparison), "compare",
+        Qt::CTRL | Qt::SHIFT | Qt::Key_O);
+  named(file->addAction(tr("E&xport\u2026"), this, &MainWindow::askForExport), "export",
+        Qt::CTRL | Qt::SHIFT | Qt::Key_E);
   file->addSeparator();
   QAction* editor = named(file->addAction(tr("Open Source in &Editor"), this, &MainWindow::openEditor),
                           "openEditor", Qt::CTRL | Qt::Key_E);
@@ -78,6 +83,14 @@ void MainWindow::buildMenus() {
     edit->addAction(action);
     m_shortcuts.add(action);
   }
+
+  edit->addSeparator();
+  views::AnnotationsPanel* notes = annotationsPanel();
+  named(edit->addAction(views::icon(QStringLiteral("bookmark")), tr("&Bookmark"), notes,
+                        &views::AnnotationsPanel::toggleHere),
+        "bookmark", Qt::CTRL | Qt::Key_B);
+  named(edit->addAction(tr("&Note\u2026"), notes, &views::AnnotationsPanel::noteHere), "note",
+        Qt::CTRL | Qt::SHIFT | Qt::Key_B);
 
   QMenu* go = menuBar()->addMenu(tr("&Go"));
   using model::Step;

@@ -41,6 +41,10 @@ std::expected<Options, QString> parseOptions(const QStringList& arguments) {
       QStringLiteral("goto"),
       Words::tr("Go to entry N of the thread, as 'traceback print --format json' counts them."),
       QStringLiteral("N"));
+  const QCommandLineOption compare(
+      QStringLiteral("compare"),
+      Words::tr("Show SNAP, of a bad run, beside GOOD, of a good one, where their paths part."),
+      QStringLiteral("GOOD"));
   const QCommandLineOption paths(
       QStringLiteral("source-path"),
       Words::tr("Look in TO for source that was compiled in FROM. May be given more than once."),
@@ -61,7 +65,7 @@ std::expected<Options, QString> parseOptions(const QStringList& arguments) {
       Words::tr(
           "Print how many milliseconds passed from the start of the program until the trace was painted."));
   parser.addOptions(
-      {help, version, thread, go, paths, flat, tree, disassembly, size, colors, screenshot, time});
+      {help, version, thread, go, compare, paths, flat, tree, disassembly, size, colors, screenshot, time});
   parser.addPositionalArgument(QStringLiteral("SNAP"), Words::tr("The file to open (.tbsnap)."),
                                QStringLiteral("[SNAP]"));
   if (!parser.parse(arguments)) return std::unexpected(parser.errorText());
@@ -88,6 +92,9 @@ std::expected<Options, QString> parseOptions(const QStringList& arguments) {
     return wrong(QStringLiteral("screenshot"), Words::tr("needs a file"));
   if (parser.isSet(screenshot) && options.file.isEmpty())
     return wrong(QStringLiteral("screenshot"), Words::tr("needs a snap to show"));
+  options.compareWith = parser.value(compare);
+  if (parser.isSet(compare) && (options.compareWith.isEmpty() || options.file.isEmpty()))
+    return wrong(QStringLiteral("compare"), Words::tr("needs two snaps: --compare GOOD BAD"));
   options.timeToPaint = parser.isSet(time);
   options.disassembly = parser.isSet(disassembly);
   if (parser.isSet(flat) && parser.isSet(tree))

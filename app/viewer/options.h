@@ -18,6 +18,7 @@ struct Options {
   enum class Do : std::uint8_t { Show, Help, Version } what = Do::Show;
   QString help;                              // the text, for Do::Help
   QString file;                              // may be empty
+  QString compareWith;                       // the good run; `file` is the bad one
   QString screenshot;                        // a file to draw into; empty to show the window
   std::optional<QSize> size;                 // of the window
   std::optional<std::uint32_t> thread;       // from 1

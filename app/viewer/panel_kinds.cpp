@@ -1,5 +1,6 @@
 // Which panels there are. To add one, add its entry (and its headers) here.
 #include "app/viewer/panels.h"
+#include "views/annotations_panel.h"
 #include "views/answers_panel.h"
 #include "views/side_panels.h"
 
@@ -20,6 +21,12 @@ constexpr PanelKind kKinds[] = {
 
     {"answersDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Answers"), Qt::BottomDockWidgetArea, false,
      watching<views::AnswersPanel>},
+
+    {"annotationsDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Bookmarks"), Qt::BottomDockWidgetArea,
+     false,
+     [](const PanelContext& context) -> QWidget* {
+       return new views::AnnotationsPanel(context.navigator, context.annotations, context.parent);
+     }},
 
     {"notesDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Notes about this snap"),
      Qt::BottomDockWidgetArea, false, watching<views::NotesPanel>},

@@ -13,6 +13,7 @@ class QMainWindow;
 class QWidget;
 
 namespace traceback::views {
+class Annotations;
 class Navigator;
 class SourceCache;
 }  // namespace traceback::views
@@ -23,6 +24,7 @@ namespace traceback::app {
 struct PanelContext {
   views::Navigator& navigator;
   views::SourceCache& sources;
+  views::Annotations& annotations;
   std::function<void(const QString&)> message;  // says something in the status bar
   QWidget* parent = nullptr;
 };

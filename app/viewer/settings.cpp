@@ -8,6 +8,7 @@ namespace traceback::app {
 namespace {
 
 constexpr qsizetype kMostRecent = 10;
+constexpr qsizetype kMostSessions = 50;
 
 QString stateFolder() {
 #if QT_VERSION >= QT_VERSION_CHECK(6, 7, 0)
@@ -94,6 +95,24 @@ void Settings::addRecentFile(const QString& file) {
 }
 
 void Settings::clearRecentFiles() { m_state.remove(QStringLiteral("recent")); }
+
+QVariantMap Settings::session(const QString& file) const {
+  const QString path = QFileInfo(file).absoluteFilePath();
+  for (const QVariant& each : m_state.value(QStringLiteral("sessions")).toList())
+    if (each.toMap()[QStringLiteral("path")].toString() == path) return each.toMap();
+  return {};
+}
+
+void Settings::setSession(const QString& file, const QVariantMap& session) {
+  const QString path = QFileInfo(file).absoluteFilePath();
+  QVariantList all = m_state.value(QStringLiteral("sessions")).toList();
+  all.removeIf(
+      [&path](const QVariant& each) { return each.toMap()[QStringLiteral("path")].toString() == path; });
+  QVariantMap kept = session;
+  kept[QStringLiteral("path")] = path;
+  all.prepend(kept);
+  m_state.setValue(QStringLiteral("sessions"), QVariantList(all.first(std::min(all.size(), kMostSessions))));
+}
 
 QByteArray Settings::state(const QString& name) const {
   return m_state.value(QStringLiteral("window/") + name).toByteArray();

@@ -8,6 +8,7 @@
 #include <QSettings>
 #include <QString>
 #include <QStringList>
+#include <QVariantMap>
 #include <optional>
 
 namespace traceback::app {
@@ -42,6 +43,10 @@ class Settings {
   QStringList recentFiles() const;
   void addRecentFile(const QString& file);
   void clearRecentFiles();
+
+  // What was so when a snap was closed, by its path: of the fifty latest.
+  QVariantMap session(const QString& file) const;
+  void setSession(const QString& file, const QVariantMap& session);
 
   QByteArray state(const QString& name) const;
   void setState(const QString& name, const QByteArray& value);

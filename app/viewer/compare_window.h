@@ -1,0 +1,77 @@
+// Two snaps side by side: source above, their traces below with what answers each other in one row. Opens
+// where the two first part.
+#pragma once
+
+#include <QMainWindow>
+#include <QString>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "app/viewer/load_job.h"
+#include "app/viewer/services.h"
+#include "model/compare/comparison.h"
+#include "model/compare/entry_keys.h"
+#include "views/background_job.h"
+#include "views/navigator.h"
+#include "views/source_cache.h"
+
+class QComboBox;
+class QLabel;
+class QStackedWidget;
+
+namespace traceback::views {
+class CodePane;
+class ComparePane;
+}  // namespace traceback::views
+
+namespace traceback::app {
+
+class CompareWindow : public QMainWindow {
+  Q_OBJECT
+
+ public:
+  CompareWindow(const Services& services, const QList<SourceMapping>& mappings, QWidget* parent = nullptr);
+  ~CompareWindow() override;
+
+  void open(const QString& good, const QString& bad);
+  void load(model::Side side, const QString& file);
+  // With what is loaded already.
+  void setTrace(model::Side side, const SharedTrace& trace, const QString& file);
+
+  views::ComparePane* pane() const { return m_pane; }
+  views::CodePane* code(model::Side side) const { return m_sides[static_cast<int>(side)].code; }
+  QComboBox* threads(model::Side side) const { return m_sides[static_cast<int>(side)].threads; }
+  views::Navigator& navigator(model::Side side) { return m_sides[static_cast<int>(side)].navigator; }
+  QString message() const;
+
+ signals:
+  // With an empty message: two threads are compared and shown.
+  void compared(const QString& error);
+
+ private:
+  struct OneSide {
+    QString file;
+    views::SourceCache sources;
+    views::Navigator navigator;
+    std::unique_ptr<LoadJob> job;
+    views::CodePane* code = nullptr;
+    QLabel* title = nullptr;
+    QComboBox* threads = nullptr;
+  };
+  QWidget* buildSide(model::Side side, const Services& services, const QList<SourceMapping>& mappings);
+  void fillThreads();
+  void chooseThread(model::Side side);
+  void compareChosen();
+  void say(const QString& text);
+  OneSide& side(model::Side which) { return m_sides[static_cast<int>(which)]; }
+
+  OneSide m_sides[2];
+  std::vector<model::ThreadPair> m_pairs;
+  views::BackgroundJob m_comparing;
+  views::ComparePane* m_pane;
+  QStackedWidget* m_pages;
+  QLabel* m_message;
+};
+
+}  // namespace traceback::app

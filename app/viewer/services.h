@@ -1,0 +1,21 @@
+// What the windows get from below; tests bring their own.
+#pragma once
+
+#include <QList>
+#include <functional>
+#include <memory>
+
+#include "app/viewer/load_job.h"
+#include "app/viewer/settings.h"
+#include "views/code_provider.h"
+
+namespace traceback::app {
+
+struct Services {
+  LoadFunction load;
+  std::function<std::shared_ptr<views::SourceProvider>(const QList<SourceMapping>&)> sources;
+  std::function<std::shared_ptr<views::DisassemblyProvider>()> disassembly;
+  std::function<std::shared_ptr<views::CodeLinesProvider>()> codeLines;
+};
+
+}  // namespace traceback::app
