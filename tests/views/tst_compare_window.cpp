@@ -52,7 +52,8 @@ class CompareView : public QObject {
   // A compiler's cache may have made the program in another folder, whose name is in its debug information.
   QList<app::SourceMapping> mappings(const QString& snap) const {
     QList<app::SourceMapping> result;
-    const auto trace = app::loaderServices().load(snap.toStdString(), {.progress = [](double, const std::string&) {}, .preview = {}}, {});
+    const auto trace = app::loaderServices().load(
+        snap.toStdString(), {.progress = [](double, const std::string&) {}, .preview = {}}, {});
     if (!trace) return result;
     for (const model::SourceFile& file : (*trace)->files)
       if (const auto mapping =
