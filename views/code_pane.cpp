@@ -158,9 +158,15 @@ QString CodePane::notice() const {
 void CodePane::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
   if (event->type() != QEvent::PaletteChange && event->type() != QEvent::ApplicationPaletteChange) return;
-  setDim(m_detail);
-  setDim(m_function);
-  colour();
+  // The header's palette follows this one's.
+  QMetaObject::invokeMethod(
+      this,
+      [this] {
+        setDim(m_detail);
+        setDim(m_function);
+        colour();
+      },
+      Qt::QueuedConnection);
 }
 
 std::optional<CodePane::Place> CodePane::codePlace() const {

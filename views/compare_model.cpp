@@ -115,8 +115,12 @@ QVariant CompareModel::data(const QModelIndex& index, int role) const {
     case kBadgesRole: {
       if (column != kNoteColumn) return {};
       QList<Badge> badges = text.badges(entry, nullptr);
-      if (const auto rounds = m_rows->rounds(row, m_side); rounds > 0)
-        badges.append({Badge::Info, tr("%n more round(s)", nullptr, static_cast<int>(rounds)), meaning(row)});
+      // Said once, where they begin.
+      const auto rounds = m_rows->rounds(row, m_side);
+      if (rounds > 0 && m_rows->beginsStretch(row, m_side))
+        badges.append({Badge::Info,
+                       rounds == 1 ? tr("one more round") : tr("%1 more rounds").arg(count(rounds)),
+                       meaning(row)});
       return QVariant::fromValue(badges);
     }
     case Qt::ToolTipRole:

@@ -109,6 +109,9 @@ ComparePane::ComparePane(Side left, Side right, QWidget* parent)
           [this] { goToRow(m_rows.rowOf(m_rows.previousDifference(currentRow()))); });
 
   m_status->setTextFormat(Qt::PlainText);
+  m_status->setToolTip(
+      tr("Calls answer each other by function; lines by address where both are of one build, else by "
+         "function and line."));
   m_notes->setTextFormat(Qt::PlainText);
   m_notes->setWordWrap(true);
   m_notes->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -297,10 +300,11 @@ void ComparePane::showStatus() {
   const QString same = count(m_rows.comparison().sameCount());
   if (all == 0) return m_status->setText(tr("The same path: %1 entries").arg(same));
   const int here = row < 0 ? -1 : m_rows.differenceAt(row);
-  m_status->setText(here >= 0 ? tr("Difference %1 of %2")
-                                    .arg(count(static_cast<std::uint64_t>(here + 1)),
-                                         count(static_cast<std::uint64_t>(all)))
-                              : tr("%n difference(s), %1 entries the same", nullptr, all).arg(same));
+  if (here >= 0)
+    m_status->setText(tr("Difference %1 of %2").arg(here + 1).arg(all));
+  else
+    m_status->setText(all == 1 ? tr("One difference, %1 entries the same").arg(same)
+                               : tr("%1 differences, %2 entries the same").arg(all).arg(same));
 }
 
 }  // namespace traceback::views

@@ -46,6 +46,7 @@ CompareRows::CompareRows(model::Comparison comparison) : m_comparison(std::move(
 CompareRows::Band CompareRows::part(const Band& band, std::uint64_t from, std::uint64_t count) {
   const auto cut = [&](std::uint64_t all) { return from >= all ? 0 : std::min(count, all - from); };
   Band result = band;
+  result.begins = from == 0;
   result.left += std::min(from, band.leftCount);
   result.right += std::min(from, band.rightCount);
   result.leftCount = cut(band.leftCount);
@@ -108,6 +109,11 @@ std::uint64_t CompareRows::folded(int row) const {
 std::uint64_t CompareRows::rounds(int row, model::Side side) const {
   const Band& band = bandAt(row);
   return side == model::Side::Left ? band.leftRounds : band.rightRounds;
+}
+
+bool CompareRows::beginsStretch(int row, model::Side side) const {
+  const Band& band = bandAt(row);
+  return band.begins && row == band.firstRow && !cell(row, side).missing;
 }
 
 void CompareRows::unfold(int row) {

@@ -33,6 +33,8 @@ class CompareRows {
   std::uint64_t folded(int row) const;
   // Further rounds of a loop that the row is of, on that side.
   std::uint64_t rounds(int row, model::Side side) const;
+  // Whether the row is the first of its stretch on that side.
+  bool beginsStretch(int row, model::Side side) const;
   void unfold(int row);
   // The row that shows an entry, unfolding it if need be; -1 if none does.
   int reveal(model::Side side, model::EntryIndex entry);
@@ -53,6 +55,7 @@ class CompareRows {
     std::uint64_t leftCount = 0, rightCount = 0;
     std::uint64_t leftRounds = 0, rightRounds = 0;
     bool isFolded = false;  // one row for all
+    bool begins = true;     // it is the first part of its stretch
     int difference = -1;
     int firstRow = 0;
     std::uint64_t height() const { return leftCount > rightCount ? leftCount : rightCount; }

@@ -17,8 +17,9 @@ bool SelectionColors::eventFilter(QObject* watched, QEvent* event) {
   if (watched == m_view && !m_applying) {
     if (event->type() == QEvent::FocusIn) apply(true);
     if (event->type() == QEvent::FocusOut) apply(false);
+    // The application's palette is still the old one then.
     if (event->type() == QEvent::ApplicationPaletteChange || event->type() == QEvent::PaletteChange)
-      apply(m_view->hasFocus());
+      QMetaObject::invokeMethod(this, [this] { apply(m_view->hasFocus()); }, Qt::QueuedConnection);
   }
   return QObject::eventFilter(watched, event);
 }

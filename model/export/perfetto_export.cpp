@@ -88,7 +88,9 @@ class ThreadWriter {
 
   std::string arguments(const Entry& entry, EntryIndex at) const {
     std::string out = std::format(",\"args\":{{\"entry\":{}", at);
-    if (const auto place = placeText(m_job.trace, entry); !place.empty())
+    // What is inlined is called without an address of its own.
+    if (const auto place = placeText(m_job.trace, entry);
+        !place.empty() && (entry.line != 0 || entry.address.value != 0))
       out += ",\"place\":" + jsonString(place);
     if (const auto clock = m_job.trace.wallClock(entry.time); entry.time.value != 0 && clock)
       out += std::format(",\"after\":{}", clock->value);

@@ -3,6 +3,7 @@
 #include <QAbstractItemModelTester>
 #include <QAction>
 #include <QComboBox>
+#include <QScopeGuard>
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QStandardPaths>
@@ -21,6 +22,9 @@
 #include "views/compare_model.h"
 #include "views/compare_pane.h"
 #include "views/entry_text.h"
+
+// Qt Test's macros that wait convert durations.
+#pragma GCC diagnostic ignored "-Wconversion"
 
 using namespace traceback;
 using model::Side;
@@ -47,7 +51,7 @@ class CompareView : public QObject {
   Q_OBJECT
 
   CommandLine m_line;
-  QString m_good, m_bad, m_even, m_odd, m_together, m_apart;
+  QString m_good, m_bad, m_even, m_odd, m_few, m_together, m_apart;
 
   // A compiler's cache may have made the program in another folder, whose name is in its debug information.
   QList<app::SourceMapping> mappings(const QString& snap) const {
@@ -86,9 +90,11 @@ class CompareView : public QObject {
     m_bad = test::recordRun(m_line, "bad", {"words", "12", "3x", "5", "6x"});
     m_even = test::recordRun(m_line, "even", {"rounds", "3000", "-1"});
     m_odd = test::recordRun(m_line, "odd", {"rounds", "3000", "2000"});
+    m_few = test::recordRun(m_line, "few", {"rounds", "100", "-1"});
     m_together = test::recordRun(m_line, "together", {"threads", "0"});
     m_apart = test::recordRun(m_line, "apart", {"threads", "2"});
-    for (const QString& each : {m_good, m_bad, m_even, m_odd, m_together, m_apart}) QVERIFY(!each.isEmpty());
+    for (const QString& each : {m_good, m_bad, m_even, m_odd, m_few, m_together, m_apart})
+      QVERIFY(!each.isEmpty());
   }
 
   void opensWhereTheTwoFirstPart() {
@@ -105,11 +111,20 @@ class CompareView : public QObject {
              qPrintable(currentLine(window->code(Side::Right))));
     QVERIFY(what(pane, Side::Right, row).contains("throw"));
     QVERIFY(pane->status().contains("Difference 1 of "));
-    for (const app::ColorScheme colors : {app::ColorScheme::Light, app::ColorScheme::Dark}) {
-      app::useColorScheme(colors);
-      keep(*window, colors == app::ColorScheme::Light ? "compare-light" : "compare-dark");
+    keep(*window, QStringLiteral("compare-light"));
+  }
+
+  void followsAChangeOfColours() {
+    const auto window = opened(m_good, m_bad);
+    const auto restore = qScopeGuard([] { app::useColorScheme(app::ColorScheme::Light); });
+    app::useColorScheme(app::ColorScheme::Dark);
+    for (const Side side : {Side::Left, Side::Right}) {
+      const QTableView* view = window->pane()->view(side);
+      QTRY_VERIFY(view->palette().color(QPalette::Base).lightnessF() < 0.5F);
+      QTRY_VERIFY(view->palette().color(QPalette::Inactive, QPalette::Highlight).lightnessF() < 0.6F);
+      QVERIFY(view->palette().color(QPalette::Inactive, QPalette::HighlightedText).lightnessF() > 0.5F);
     }
-    app::useColorScheme(app::ColorScheme::Light);
+    keep(*window, QStringLiteral("compare-dark"));
   }
 
   void rowsOfBothSidesStandAtOneHeight() {
@@ -168,6 +183,25 @@ class CompareView : public QObject {
     QTest::keyClick(left, Qt::Key_Return);
     QCOMPARE(pane->rows().count(), before + hidden - 1);
     QCOMPARE(pane->currentRow(), folded);
+  }
+
+  void furtherRoundsAreSaidOnce() {
+    const auto window = opened(m_few, m_even);
+    const views::ComparePane* pane = window->pane();
+    QCOMPARE(pane->rows().differences(), 1);
+    int said = 0;
+    for (int row = 0; row < pane->rows().count(); ++row)
+      for (const auto& badge : pane->model(Side::Right)
+                                   ->index(row, views::kNoteColumn)
+                                   .data(views::kBadgesRole)
+                                   .value<QList<views::Badge>>())
+        if (badge.text.contains("more rounds")) ++said;
+    QCOMPARE(said, 1);
+    QVERIFY(pane->model(Side::Right)
+                ->index(pane->currentRow(), 0)
+                .data(Qt::AccessibleTextRole)
+                .toString()
+                .contains("more rounds"));
   }
 
   void aMoveInTheSourceMovesTheRows() {

@@ -2,6 +2,7 @@
 // environment the pictures are kept there to be looked at; QT_SCALE_FACTOR makes them larger.
 
 #include <QAction>
+#include <QComboBox>
 #include <QDockWidget>
 #include <QImage>
 #include <QLineEdit>
@@ -11,9 +12,11 @@
 #include <QTreeWidget>
 
 #include "app/viewer/color_scheme.h"
+#include "app/viewer/export_dialog.h"
 #include "app/viewer/shortcuts_dialog.h"
 #include "sample.h"
 #include "tests/builders/trace_text.h"
+#include "views/annotations_panel.h"
 #include "views/answers_panel.h"
 #include "views/code_pane.h"
 #include "views/code_view.h"
@@ -73,6 +76,18 @@ class Pictures : public QObject {
       keep(*window, QStringLiteral("notes-") + suffix);
       window->notesDock()->hide();
       window->navigator().goToThread({0});
+      window->annotations().set({0}, *window->navigator().entryIndex(),
+                                QStringLiteral("the list was never linked"));
+      window->annotations().set({0}, 30, {});
+      window->annotations().set({1}, 3, QStringLiteral("what did this one wait for?"));
+      window->panels().dockOf(window->annotationsPanel())->show();
+      keep(*window, QStringLiteral("bookmarks-") + suffix);
+      window->panels().dockOf(window->annotationsPanel())->hide();
+      for (int i = 3; i > 0; --i) window->annotations().remove(i - 1);
+      app::ExportDialog asking({{QStringLiteral("This thread"), {}}});
+      asking.formats()->setCurrentIndex(3);
+      asking.show();
+      keep(asking, QStringLiteral("export-") + suffix);
       window->answersPanel()->ask(*model::parseQuestion("calls(visit)"), QStringLiteral("calls(visit)"));
       QVERIFY(QTest::qWaitFor([&] { return window->answersDock()->isVisible(); }));
       keep(*window, QStringLiteral("answers-") + suffix);
