@@ -140,6 +140,7 @@ const Annotation* Annotations::at(model::ThreadIndex thread, model::EntryIndex e
 
 void Annotations::set(model::ThreadIndex thread, model::EntryIndex entry, const QString& text) {
   if (!m_trace || thread.value >= m_trace->threads.size()) return;
+  if (entry >= m_trace->threads[thread.value]->entryCount()) return;
   if (m_readOnly) return complain(m_problem);
   if (const Annotation* known = at(thread, entry))
     return setText(static_cast<int>(known - m_all.constData()), text);

@@ -2,6 +2,7 @@
 
 #include <QAction>
 #include <QComboBox>
+#include <QDropEvent>
 #include <QFileInfo>
 #include <QLabel>
 #include <QMenuBar>
@@ -12,6 +13,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/viewer/dropped_file.h"
 #include "views/code_pane.h"
 #include "views/compare_pane.h"
 #include "views/formatting.h"
@@ -30,6 +32,7 @@ CompareWindow::CompareWindow(const Services& services, const QList<SourceMapping
   setObjectName(QStringLiteral("compareWindow"));
   setWindowTitle(tr("Comparison \u2014 TraceBack"));
   resize(kDefaultSize);
+  setAcceptDrops(true);
   m_message->setAlignment(Qt::AlignCenter);
   m_message->setWordWrap(true);
   m_message->setTextFormat(Qt::PlainText);
@@ -105,6 +108,17 @@ QWidget* CompareWindow::buildSide(model::Side which, const Services& services,
   layout->addWidget(header);
   layout->addWidget(each.code, 1);
   return widget;
+}
+
+void CompareWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (!droppedFile(*event->mimeData()).isEmpty()) event->acceptProposedAction();
+}
+
+void CompareWindow::dropEvent(QDropEvent* event) {
+  const QString file = droppedFile(*event->mimeData());
+  if (file.isEmpty()) return;
+  event->acceptProposedAction();
+  load(event->position().x() < width() / 2.0 ? model::Side::Left : model::Side::Right, file);
 }
 
 void CompareWindow::say(const QString& text) {

@@ -49,6 +49,11 @@ class CompareWindow : public QMainWindow {
   // With an empty message: two threads are compared and shown.
   void compared(const QString& error);
 
+ protected:
+  // A snap that is dropped takes the place of the side that it falls on.
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+
  private:
   struct OneSide {
     QString file;

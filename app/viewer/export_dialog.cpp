@@ -33,6 +33,7 @@ ExportDialog::ExportDialog(std::vector<Scope> scopes, QWidget* parent)
       m_formats(new QComboBox(this)),
       m_what(new QComboBox(this)) {
   setWindowTitle(tr("Export"));
+  setMinimumWidth(fontMetrics().horizontalAdvance(u'n') * 48);
   for (const Format& each : kFormats) m_formats->addItem(tr(each.title));
   for (const Scope& each : m_scopes) m_what->addItem(each.title);
   m_formats->setAccessibleName(tr("Format"));

@@ -8,13 +8,13 @@
 #include <QFileInfo>
 #include <QInputDialog>
 #include <QLabel>
-#include <QMimeData>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QTimer>
 #include <QVBoxLayout>
 
+#include "app/viewer/dropped_file.h"
 #include "app/viewer/editor.h"
 #include "app/viewer/loading_note.h"
 #include "app/viewer/seek_actions.h"
@@ -358,15 +358,14 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
-  const QList<QUrl> urls = event->mimeData()->urls();
-  if (urls.size() == 1 && urls.first().isLocalFile()) event->acceptProposedAction();
+  if (!droppedFile(*event->mimeData()).isEmpty()) event->acceptProposedAction();
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
-  const QList<QUrl> urls = event->mimeData()->urls();
-  if (urls.size() != 1 || !urls.first().isLocalFile()) return;
+  const QString file = droppedFile(*event->mimeData());
+  if (file.isEmpty()) return;
   event->acceptProposedAction();
-  openFile(urls.first().toLocalFile());
+  openFile(file);
 }
 
 void MainWindow::restoreDefaultLayout() {

@@ -155,6 +155,9 @@ class BesideTheSnap : public QObject {
     window->annotations().set({0}, 30, "b");
     window->annotations().set({0}, 20, "a");
     QCOMPARE(model->index(0, views::AnnotationsModel::kText).data().toString(), QStringLiteral("a"));
+    window->annotations().set({0}, 1'000'000'000, "nowhere");
+    window->annotations().set({9}, 1, "nobody");
+    QCOMPARE(model->rowCount(), 2);
     QVERIFY(model->setData(model->index(0, views::AnnotationsModel::kText), "c", Qt::EditRole));
     QCOMPARE(window->annotations().all()[0].text, QStringLiteral("c"));
     window->annotations().remove(0);

@@ -3,6 +3,8 @@
 #include <QAbstractItemModelTester>
 #include <QAction>
 #include <QComboBox>
+#include <QDropEvent>
+#include <QMimeData>
 #include <QScopeGuard>
 #include <QScrollBar>
 #include <QSignalSpy>
@@ -248,6 +250,23 @@ class CompareView : public QObject {
     QVERIFY(compared.wait(30'000));
     QCOMPARE(compared.first().first().toString(), QString());
     QCOMPARE(window->pane()->rows().differences(), 2);
+  }
+
+  void aDroppedSnapTakesThePlaceOfASide() {
+    const auto window = opened(m_good, m_bad);
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(m_good)});
+    QSignalSpy compared(window.get(), &app::CompareWindow::compared);
+    QDragEnterEvent enter(QPoint(window->width() - 20, 200), Qt::CopyAction, &data, Qt::LeftButton,
+                          Qt::NoModifier);
+    QApplication::sendEvent(window.get(), &enter);
+    QVERIFY(enter.isAccepted());
+    QDropEvent drop(QPointF(window->width() - 20, 200), Qt::CopyAction, &data, Qt::LeftButton,
+                    Qt::NoModifier);
+    QApplication::sendEvent(window.get(), &drop);
+    QVERIFY(drop.isAccepted());
+    QVERIFY(compared.wait(30'000));
+    QVERIFY(window->pane()->status().contains("The same path"));
   }
 
   void aBadFileIsSaid() {

@@ -79,7 +79,7 @@ class Pictures : public QObject {
       window->annotations().set({0}, *window->navigator().entryIndex(),
                                 QStringLiteral("the list was never linked"));
       window->annotations().set({0}, 30, {});
-      window->annotations().set({1}, 3, QStringLiteral("what did this one wait for?"));
+      window->annotations().set({1}, 1, QStringLiteral("what did this one wait for?"));
       window->panels().dockOf(window->annotationsPanel())->show();
       keep(*window, QStringLiteral("bookmarks-") + suffix);
       window->panels().dockOf(window->annotationsPanel())->hide();
