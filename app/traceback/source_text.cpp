@@ -2,10 +2,17 @@
 
 #include <sys/stat.h>
 
+#include <CLI/CLI.hpp>
+
 #include "loader/mapped_file.h"
 #include "model/utf8.h"
 
 namespace traceback::app {
+
+void addSourcePathOption(CLI::App& command, std::vector<std::string>& paths) {
+  command.add_option("--source-path", paths, "Look for sources whose path begins with FROM under TO")
+      ->type_name("FROM=TO");
+}
 
 std::optional<SourceText::Mapping> SourceText::parseMapping(std::string_view text) {
   const auto equals = text.find('=');

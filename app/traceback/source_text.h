@@ -13,7 +13,14 @@
 #include "model/export/text_rows.h"
 #include "model/ids.h"
 
+namespace CLI {
+class App;
+}
+
 namespace traceback::app {
+
+// --source-path FROM=TO, any number of times.
+void addSourcePathOption(CLI::App& command, std::vector<std::string>& paths);
 
 class SourceText {
  public:

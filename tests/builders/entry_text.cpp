@@ -82,6 +82,12 @@ std::string threadText(const model::Trace& trace, const model::ThreadTrace& thre
   return text;
 }
 
+std::string notesOf(const model::Trace& trace) {
+  std::string all;
+  for (const auto& note : trace.report.notes()) all += note.text + "\n";
+  return all;
+}
+
 std::string trimmed(const std::string& text, std::size_t indentation) {
   std::istringstream lines(text);
   std::string result;

@@ -15,6 +15,8 @@ namespace traceback::tests {
 
 std::string entryText(const model::Trace& trace, const model::Entry& entry);
 std::string threadText(const model::Trace& trace, const model::ThreadTrace& thread);
+// What the load report says, a line each.
+std::string notesOf(const model::Trace& trace);
 // Without indentation and empty lines, for comparison with text in a test's source.
 std::string trimmed(const std::string& text, std::size_t indentation);
 

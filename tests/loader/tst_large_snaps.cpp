@@ -5,6 +5,7 @@
 
 using namespace traceback;
 using tests::MapText;
+using tests::notesOf;
 using tests::RingText;
 
 namespace {
@@ -45,12 +46,6 @@ std::string textOf(const model::Trace& trace, const model::Entry& entry) {
   auto flat = entry;
   flat.depth = 0;
   return tests::entryText(trace, flat);
-}
-
-std::string notesOf(const model::Trace& trace) {
-  std::string all;
-  for (const auto& note : trace.report.notes()) all += note.text + "\n";
-  return all;
 }
 
 }  // namespace

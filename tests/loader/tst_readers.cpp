@@ -18,6 +18,7 @@
 
 using namespace traceback;
 using tests::MapText;
+using tests::notesOf;
 using tests::RingText;
 
 namespace {
@@ -75,12 +76,6 @@ loader::SegmentWords segmentOf(const std::vector<format::Word>& words) {
   std::memcpy(bytes.data() + header.fileOffset, words.data(), words.size() * sizeof words[0]);
   return loader::SegmentWords::of(std::make_shared<const loader::MemoryBytes>(std::move(bytes)), header)
       .value();
-}
-
-std::string notesOf(const model::Trace& trace) {
-  std::string all;
-  for (const auto& note : trace.report.notes()) all += note.text + "\n";
-  return all;
 }
 
 }  // namespace

@@ -243,10 +243,7 @@ void addCompare(CLI::App& app, Action& chosen) {
       ->type_name("N");
   command->add_option("--format", call->format, "text, or json: one object a pair of threads (default: text)")
       ->check(CLI::IsMember({"text", "json"}));
-  command
-      ->add_option("--source-path", call->sourcePaths,
-                   "Look for sources whose path begins with FROM under TO")
-      ->type_name("FROM=TO");
+  addSourcePathOption(*command, call->sourcePaths);
   command->footer(
       "Lines that only GOOD ran are marked <, those that only BAD ran >.\n"
       "Exit status: 0 if all threads took the same path, 1 if not or if that is not known, 2 if there was "

@@ -116,10 +116,7 @@ void addPrint(CLI::App& app, Action& chosen) {
   command->add_flag("--tree", call->tree, "Indent by calls");
   command->add_option("--format", call->format, "text, or json: one object a line (default: text)")
       ->check(CLI::IsMember({"text", "json"}));
-  command
-      ->add_option("--source-path", call->sourcePaths,
-                   "Look for sources whose path begins with FROM under TO")
-      ->type_name("FROM=TO");
+  addSourcePathOption(*command, call->sourcePaths);
   command->footer(
       "Text gives place, function and source line. JSON gives every entry, calls and returns too.");
   command->callback([call, &chosen] { chosen = [call] { return runPrint(*call); }; });
