@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "app/viewer/dropped_file.h"
+#include "app/viewer/shortcuts_dialog.h"
 #include "views/code_pane.h"
 #include "views/compare_pane.h"
 #include "views/formatting.h"
@@ -27,8 +28,12 @@ constexpr QSize kDefaultSize(1400, 860);
 
 }  // namespace
 
-CompareWindow::CompareWindow(const Services& services, const QList<SourceMapping>& mappings, QWidget* parent)
-    : QMainWindow(parent), m_pages(new QStackedWidget(this)), m_message(new QLabel(m_pages)) {
+CompareWindow::CompareWindow(const Services& services, const QList<SourceMapping>& mappings, bool remember,
+                             QWidget* parent)
+    : QMainWindow(parent),
+      m_shortcuts(remember ? &m_settings : nullptr),
+      m_pages(new QStackedWidget(this)),
+      m_message(new QLabel(m_pages)) {
   setObjectName(QStringLiteral("compareWindow"));
   setWindowTitle(tr("Comparison \u2014 TraceBack"));
   resize(kDefaultSize);
@@ -57,11 +62,21 @@ CompareWindow::CompareWindow(const Services& services, const QList<SourceMapping
   setCentralWidget(m_pages);
   statusBar();
 
+  const auto named = [this](QAction* action, const char* name) {
+    action->setObjectName(QString::fromLatin1(name));
+    m_shortcuts.add(action);
+  };
   QMenu* file = menuBar()->addMenu(tr("&File"));
-  file->addAction(tr("&Close"), QKeySequence::Close, this, &QWidget::close);
+  named(file->addAction(tr("&Close"), QKeySequence::Close, this, &QWidget::close), "closeComparison");
   QMenu* go = menuBar()->addMenu(tr("&Go"));
-  for (QAction* action : {m_pane->firstAction(), m_pane->previousAction(), m_pane->nextAction()})
+  for (QAction* action : {m_pane->firstAction(), m_pane->previousAction(), m_pane->nextAction()}) {
     go->addAction(action);
+    m_shortcuts.add(action);
+  }
+  QMenu* help = menuBar()->addMenu(tr("&Help"));
+  named(help->addAction(tr("&Keyboard Shortcuts\u2026"), QKeySequence::HelpContents, this,
+                        &CompareWindow::showShortcuts),
+        "comparisonShortcuts");
 }
 
 CompareWindow::~CompareWindow() {
@@ -124,6 +139,12 @@ void CompareWindow::dropEvent(QDropEvent* event) {
 void CompareWindow::say(const QString& text) {
   m_message->setText(text);
   m_pages->setCurrentWidget(m_message);
+}
+
+void CompareWindow::showShortcuts() {
+  auto* dialog = new ShortcutsDialog(m_shortcuts, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->open();
 }
 
 QString CompareWindow::message() const {

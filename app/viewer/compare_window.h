@@ -10,6 +10,7 @@
 
 #include "app/viewer/load_job.h"
 #include "app/viewer/services.h"
+#include "app/viewer/shortcuts.h"
 #include "model/compare/comparison.h"
 #include "model/compare/entry_keys.h"
 #include "views/background_job.h"
@@ -31,7 +32,9 @@ class CompareWindow : public QMainWindow {
   Q_OBJECT
 
  public:
-  CompareWindow(const Services& services, const QList<SourceMapping>& mappings, QWidget* parent = nullptr);
+  // The user's keys are read, and changes of them kept, only if `remember`.
+  CompareWindow(const Services& services, const QList<SourceMapping>& mappings, bool remember,
+                QWidget* parent = nullptr);
   ~CompareWindow() override;
 
   void open(const QString& good, const QString& bad);
@@ -44,6 +47,8 @@ class CompareWindow : public QMainWindow {
   QComboBox* threads(model::Side side) const { return m_sides[static_cast<int>(side)].threads; }
   views::Navigator& navigator(model::Side side) { return m_sides[static_cast<int>(side)].navigator; }
   QString message() const;
+  Shortcuts& shortcuts() { return m_shortcuts; }
+  void showShortcuts();
 
  signals:
   // With an empty message: two threads are compared and shown.
@@ -71,6 +76,8 @@ class CompareWindow : public QMainWindow {
   void say(const QString& text);
   OneSide& side(model::Side which) { return m_sides[static_cast<int>(which)]; }
 
+  Settings m_settings;
+  Shortcuts m_shortcuts;
   OneSide m_sides[2];
   std::vector<model::ThreadPair> m_pairs;
   views::BackgroundJob m_comparing;

@@ -58,7 +58,7 @@ int savePicture(QWidget& window, const QString& file) {
 
 // Two snaps side by side, until the window is closed or the picture drawn.
 int showComparison(const Options& options) {
-  CompareWindow window(loaderServices(), options.sourceMappings);
+  CompareWindow window(loaderServices(), options.sourceMappings, options.screenshot.isEmpty());
   if (options.size) window.resize(*options.size);
   if (!options.screenshot.isEmpty())
     QObject::connect(&window, &CompareWindow::compared, &window, [&](const QString& error) {

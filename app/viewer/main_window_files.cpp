@@ -33,7 +33,7 @@ void MainWindow::askForComparison() {
 }
 
 CompareWindow* MainWindow::compareWith(const QString& good) {
-  auto* window = new CompareWindow(m_services, sourceMappings(), this);
+  auto* window = new CompareWindow(m_services, sourceMappings(), m_remember, this);
   window->setAttribute(Qt::WA_DeleteOnClose);
   window->setTrace(model::Side::Right, m_navigator.trace(), m_shownFile);
   window->load(model::Side::Left, good);

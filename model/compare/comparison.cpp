@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <format>
 #include <set>
+#include <utility>
 
 #include "model/compare/entry_keys.h"
 #include "model/compare/path_tree.h"
@@ -224,7 +225,7 @@ Comparison compareThreads(const Trace& left, ThreadIndex leftThread, const Trace
   const EntryKeys keys(left, right);
   result.notes = keys.notes();
   Effort effort;
-  effort.stop = stop;
+  effort.stop = std::move(stop);
   const bool leftLate = beginsLate(mine), rightLate = beginsLate(other);
   const bool late = leftLate || rightLate;
 

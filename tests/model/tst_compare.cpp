@@ -288,6 +288,19 @@ class Compare : public QObject {
     QVERIFY(self.same());
   }
 
+  void damagedTracesAreCoveredToo_data() { randomTracesAreCoveredAndTheirMatchesAreAlike_data(); }
+  void damagedTracesAreCoveredToo() {
+    QFETCH(quint32, seed);
+    const auto trace = [](std::uint32_t of) {
+      auto result = built("call a a.c\n  1\n");
+      result->threads.clear();
+      result->threads.push_back(tests::threadOf(tests::randomEntries(of, 200, tests::Shape::Wild), 7));
+      return result;
+    };
+    const auto left = trace(seed), right = trace(seed + 1000);
+    checkWhole(*left, *right, compare(*left, *right));
+  }
+
   void alignmentIsALongestOneWhereNothingIsThereOnce_data() {
     QTest::addColumn<quint32>("seed");
     for (quint32 seed = 1; seed <= 60; ++seed) QTest::addRow("%u", seed) << seed;

@@ -9,6 +9,7 @@
 
 #include "model/export/trace_export.h"
 #include "model/text_format.h"
+#include "random_trace.h"
 #include "tests/builders/trace_text.h"
 
 using namespace traceback;
@@ -159,6 +160,19 @@ class Export : public QObject {
     }
     QVERIFY(first >= 0 && between > first && second > between);
     QCOMPARE(second - first, 4.0);  // microseconds
+  }
+
+  void damagedTracesNestAllTheSame() {
+    for (std::uint32_t seed = 1; seed <= 30; ++seed) {
+      auto trace = sample();
+      trace->threads.clear();
+      trace->threads.push_back(tests::threadOf(tests::randomEntries(seed, 300, tests::Shape::Wild), 7));
+      const QByteArray page = exported(*trace, ExportFormat::Html);
+      QCOMPARE(page.count("<details"), page.count("</details>"));
+      const QByteArray events = exported(*trace, ExportFormat::Perfetto);
+      QCOMPARE(events.count("\"ph\":\"B\""), events.count("\"ph\":\"E\""));
+      QVERIFY(QJsonDocument::fromJson(events).isObject());
+    }
   }
 
   void aStretchIsExportedAlone() {

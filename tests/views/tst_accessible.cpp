@@ -81,7 +81,7 @@ class Accessible : public QObject {
   }
 
   void theComparisonToo() {
-    app::CompareWindow window(tests::sampleServices(tests::sampleTrace()), {});
+    app::CompareWindow window(tests::sampleServices(tests::sampleTrace()), {}, false);
     window.setTrace(model::Side::Left, tests::sampleTrace(), "good.tbsnap");
     window.setTrace(model::Side::Right, tests::sampleTrace(), "bad.tbsnap");
     QVERIFY2(problems(window).isEmpty(), qPrintable(problems(window)));

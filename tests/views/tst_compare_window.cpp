@@ -69,7 +69,7 @@ class CompareView : public QObject {
   }
 
   std::unique_ptr<app::CompareWindow> opened(const QString& good, const QString& bad) {
-    auto window = std::make_unique<app::CompareWindow>(app::loaderServices(), mappings(good));
+    auto window = std::make_unique<app::CompareWindow>(app::loaderServices(), mappings(good), false);
     QSignalSpy compared(window.get(), &app::CompareWindow::compared);
     window->show();
     window->open(good, bad);
@@ -167,6 +167,20 @@ class CompareView : public QObject {
     QTest::keyClick(right, Qt::Key_Up);
     QCOMPARE(pane->view(Side::Left)->currentIndex().row(), pane->currentRow());
     QCOMPARE(currentLine(window->code(Side::Left)), currentLine(window->code(Side::Right)));
+  }
+
+  void keysAreListedAndCanBeChanged() {
+    const auto window = opened(m_good, m_bad);
+    QVERIFY(QTest::qWaitForWindowActive(window.get()));
+    QAction* next = window->pane()->nextAction();
+    QVERIFY(window->shortcuts().actions().contains(next));
+    window->shortcuts().setKeys(next, {QKeySequence(Qt::Key_J)});
+    QTableView* right = window->pane()->view(Side::Right);
+    right->setFocus();
+    QTest::keyClick(right, Qt::Key_N);
+    QCOMPARE(window->pane()->currentRow(), window->pane()->rows().rowOf(0));
+    QTest::keyClick(right, Qt::Key_J);
+    QCOMPARE(window->pane()->currentRow(), window->pane()->rows().rowOf(1));
   }
 
   void sameRowsAreFoldedAndUnfold() {
@@ -270,7 +284,7 @@ class CompareView : public QObject {
   }
 
   void aBadFileIsSaid() {
-    app::CompareWindow window(app::loaderServices(), {});
+    app::CompareWindow window(app::loaderServices(), {}, false);
     QSignalSpy compared(&window, &app::CompareWindow::compared);
     window.open(m_good, m_line.path("none.tbsnap"));
     QVERIFY(compared.wait(30'000));
