@@ -15,6 +15,7 @@
 #include "loader/mapped_file.h"
 #include "runtime/format/module.h"
 #include "runtime/format/origin.h"
+#include "runtime/format/skip_reason.h"
 
 namespace traceback::instrument {
 namespace {
@@ -29,11 +30,12 @@ Report reportOf(const Plan& plan, const NewSegment& segment) {
     ++report.functions;
     report.textBytes += f.size;
     if (f.skip != format::SkipReason::None) {
-      ++report.skipped[skipReasonName(f.skip)];
+      ++report.skipped[std::string(format::skipReasonName(f.skip))];
       continue;
     }
     ++report.instrumented;
-    if (f.entryLeft != format::SkipReason::None) ++report.entriesLeft[skipReasonName(f.entryLeft)];
+    if (f.entryLeft != format::SkipReason::None)
+      ++report.entriesLeft[std::string(format::skipReasonName(f.entryLeft))];
   }
   report.newTextBytes = segment.copyEnd.value - segment.copyStart.value;
   return report;

@@ -75,11 +75,6 @@ model::Result<Report> instrumentFile(const std::filesystem::path& input, const s
 // record of its original, or was changed since.
 model::Result<void> restoreFile(const std::filesystem::path& input, const std::filesystem::path& output);
 
-// Names of skip reasons as the report has them: "jump target in entry window".
-std::string skipReasonName(format::SkipReason reason);
-// The same for people who have not read this: one sentence, without a full stop.
-std::string skipReasonSentence(format::SkipReason reason);
-
 // What becomes of a function.
 struct FunctionFate {
   model::VirtAddr start;  // link-time, of the original

@@ -138,6 +138,7 @@ class SnapLoader {
     built.words = words;
     auto info = thread.info;
     std::vector<model::ChunkSummary> chunks;
+    model::ThreadTimes times;
     if (thread.ring) {
       const auto name = std::format("thread {}", info.tid);
       if (words == kAllWords) thread.ring->settleBeginnings();
@@ -157,14 +158,37 @@ class SnapLoader {
       note(built.report, Severity::DataLoss, name + ": damaged parts of its ring",
            thread.ring->damagedParts());
       chunks = built.source->chunks();
+      times = timesOf(thread, *built.source);
+      note(built.report, Severity::DataLoss,
+           name + ": its clock ran backwards, so its order to other threads is not known",
+           times.trusted() ? 0 : 1);
       info.fault = built.source->fault();
       info.recordCount = built.source->recordCount();
     } else {
       built.words = kAllWords;
     }
     built.trace =
-        std::make_shared<const model::ThreadTrace>(std::move(info), built.source, std::move(chunks), m_cache);
+        std::make_shared<const model::ThreadTrace>(std::move(info), built.source, std::move(chunks), m_cache, std::move(times));
     return true;
+  }
+
+  // Bounds for what ran before the thread's first reading of the clock and after its last.
+  model::ThreadTimes timesOf(const RecordedThread& thread, const ThreadSource& source) const {
+    const auto known = [](std::uint64_t ticks) {
+      return ticks != 0 ? std::optional(model::Ticks{ticks}) : std::nullopt;
+    };
+    model::ThreadTimes times = source.times();
+    // The snap's own reading is from when all threads had stopped and the rings were read.
+    std::optional<model::Ticks> ended;
+    if (m_contents.reason) ended = known(m_contents.reason->tsc);
+    const auto events = times.events();
+    if (thread.info.ended && !events.empty() && events.back().kind == model::EntryKind::Sync &&
+        events.back().detail == static_cast<std::uint32_t>(model::SyncCause::ThreadEnd) &&
+        !times.readings().empty()) {
+      ended = times.readings().back().time;
+    }
+    times.setLimits(known(thread.ring->header().threadStart), ended);
+    return times;
   }
 
   static void reportWalk(Built& built, const std::string& name) {

@@ -48,6 +48,7 @@ enum EntryFlag : std::uint16_t {
   kEntryPartial = 32,       // Line: cut short by a signal or an exception
   kEntryInterrupted = 64,   // Return: not by a return, but unwound, jumped over or never seen to end
   kEntryCatch = 128,        // Line: a landing pad, where an exception was caught or cleaned up after
+  kEntryAcrossReading = 256,  // Line, Gap: it went on behind the clock reading that the next entry has
 };
 
 struct Entry {
@@ -58,11 +59,26 @@ struct Entry {
   FunctionId function;       // none if not even the map knows it
   FileId file;               // none without line information
   std::uint32_t line = 0;    // 0: none
-  std::uint32_t detail = 0;  // by kind
+  std::uint32_t detail = 0;  // by kind; Line with kEntryUntracedCall: see calleeOf()
   VirtAddr address;          // first original instruction of the entry
   VirtAddr last;  // last byte of the original instructions that it stands for, or, where it was cut
                   // short at an instruction that faulted, the first byte of that
   Ticks time;  // of the last timestamp at or before it; 0 if none is known
 };
+
+// What the line called that left no records. A function of the same file tells by itself why
+// (Function::untraced); a stub leads to another file, which then is not instrumented or was not met.
+struct UntracedCallee {
+  enum class Kind : std::uint8_t { Unknown, Function, Stub } kind = Kind::Unknown;
+  FunctionId function;
+  friend bool operator==(const UntracedCallee&, const UntracedCallee&) = default;
+};
+constexpr std::uint32_t kCalleeStub = 1;  // as detail; from 2 on it is 2 + FunctionId; 0: not known
+constexpr UntracedCallee calleeOf(const Entry& line) {
+  using Kind = UntracedCallee::Kind;
+  if (line.kind != EntryKind::Line || (line.flags & kEntryUntracedCall) == 0 || line.detail == 0) return {};
+  if (line.detail == kCalleeStub) return {.kind = Kind::Stub, .function = {}};
+  return {.kind = Kind::Function, .function = {line.detail - 2}};
+}
 
 }  // namespace traceback::model

@@ -34,6 +34,8 @@ LineCounts countLines(const Trace& trace, std::stop_token stop) {
       if (stop.stop_requested()) return counts;
       for (const Entry& entry : thread->entries(at, kBatch)) {
         const EntryIndex here = at++;
+        // What interrupts a line, or is noted while it calls something, does not end it.
+        if (entry.kind == EntryKind::Signal || entry.kind == EntryKind::Sync) continue;
         if (entry.kind != EntryKind::Line) {
           calls.erase(entry.depth);
           continue;

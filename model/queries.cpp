@@ -68,15 +68,27 @@ bool goesOn(const Entry& before, EntryIndex beforeAt, const Entry& entry, EntryI
          entry.address > before.last && (at > beforeAt + 1 || (before.flags & kEntryUntracedCall) != 0);
 }
 
+namespace {
+
+// The entry that ran before in the same call or outside of it; a signal that interrupted it is none.
+std::optional<EntryIndex> ranBefore(const ThreadTrace& thread, EntryIndex at, std::int32_t depth) {
+  auto before = thread.previousAtMost(at, depth);
+  while (before && thread.entry(*before).kind == EntryKind::Signal)
+    before = thread.previousAtMost(*before, depth);
+  return before;
+}
+
+}  // namespace
+
 bool continuesLine(const ThreadTrace& thread, EntryIndex at, const Entry& entry) {
   if (entry.kind != EntryKind::Line || entry.line == 0) return false;
-  const auto before = thread.previousAtMost(at, entry.depth);
+  const auto before = ranBefore(thread, at, entry.depth);
   return before && goesOn(thread.entry(*before), *before, entry, at);
 }
 
 EntryIndex executionStart(const ThreadTrace& thread, EntryIndex at) {
   for (Entry entry = thread.entry(at); continuesLine(thread, at, entry); entry = thread.entry(at))
-    at = *thread.previousAtMost(at, entry.depth);
+    at = *ranBefore(thread, at, entry.depth);
   return at;
 }
 

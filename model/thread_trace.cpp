@@ -50,11 +50,13 @@ ChunkSummary summarise(EntryIndex firstEntry, std::span<const Entry> entries) {
 }
 
 ThreadTrace::ThreadTrace(Info info, std::shared_ptr<const EntrySource> source,
-                         std::vector<ChunkSummary> chunks, std::shared_ptr<ChunkCache> cache)
+                         std::vector<ChunkSummary> chunks, std::shared_ptr<ChunkCache> cache,
+                         ThreadTimes times)
     : m_info(std::move(info)),
       m_cache(cache ? std::move(cache) : std::make_shared<ChunkCache>(kCachedChunks)),
       m_source(std::move(source)),
       m_chunks(std::move(chunks)),
+      m_times(std::move(times)),
       m_lines(column(m_chunks, &ChunkSummary::leastLineDepth)),
       m_edges(column(m_chunks, &ChunkSummary::leastEdgeDepth)) {}
 

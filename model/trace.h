@@ -17,6 +17,7 @@
 #include "model/ids.h"
 #include "model/least_index.h"
 #include "model/load_report.h"
+#include "model/thread_times.h"
 
 namespace traceback::model {
 
@@ -38,6 +39,8 @@ struct Function {
   std::uint64_t size = 0;
   FileId file;  // where it is defined, if known
   std::uint32_t line = 0;
+  std::string untraced =
+      {};  // why calls of it leave no records, as a sentence without a full stop; empty if they do
 };
 
 struct SourceFile {
@@ -76,14 +79,23 @@ class ThreadTrace {
     bool ended = false;
     std::optional<EntryIndex> fault;  // the entry at which it faulted, if it did
     std::uint64_t recordCount = 0;
+    // When the snap was made: the system call that it was in, by its number, and the thread that it waited
+    // for.
+    std::optional<std::uint32_t> systemCall;
+    struct Wait {
+      std::uint32_t tid = 0;
+      bool forEnd = false;  // of that thread; else for a lock that it holds
+    };
+    std::optional<Wait> waitsFor;
   };
   // Two for each of a few places looked at by turns: a cursor, its call tree, its neighbours.
   static constexpr std::size_t kCachedChunks = 16;
   // Without a cache to share it has one of its own, of kCachedChunks.
   ThreadTrace(Info info, std::shared_ptr<const EntrySource> source, std::vector<ChunkSummary> chunks,
-              std::shared_ptr<ChunkCache> cache = nullptr);
+              std::shared_ptr<ChunkCache> cache = nullptr, ThreadTimes times = {});
 
   const Info& info() const { return m_info; }
+  const ThreadTimes& times() const { return m_times; }
   EntryIndex entryCount() const;
   Entry entry(EntryIndex index) const;  // a Gap of unknown cause if index >= entryCount()
   std::vector<Entry> entries(EntryIndex first, std::size_t count) const;  // fewer at the end
@@ -113,6 +125,7 @@ class ThreadTrace {
   std::uint64_t m_owner = ChunkCache::newOwner();
   std::shared_ptr<const EntrySource> m_source;
   std::vector<ChunkSummary> m_chunks;
+  ThreadTimes m_times;
   LeastIndex m_lines, m_edges;  // over the chunks' leastLineDepth and leastEdgeDepth
 };
 

@@ -9,6 +9,7 @@
 #include "model/demangle.h"
 #include "model/utf8.h"
 #include "runtime/format/map.h"
+#include "runtime/format/skip_reason.h"
 
 namespace traceback::app {
 namespace {
@@ -81,8 +82,8 @@ std::vector<const FunctionFate*> fatesOf(const std::vector<FunctionFate>& fates,
 void printFate(const FunctionFate& fate, bool json) {
   const bool limited = fate.reason != SkipReason::None;
   if (json) {
-    const std::string reason = limited ? model::jsonString(instrument::skipReasonName(fate.reason)) : "null";
-    const std::string why = limited ? model::jsonString(instrument::skipReasonSentence(fate.reason)) : "null";
+    const std::string reason = limited ? model::jsonString(format::skipReasonName(fate.reason)) : "null";
+    const std::string why = limited ? model::jsonString(format::skipReasonSentence(fate.reason)) : "null";
     std::println(
         R"({{"function":{},"address":"{:#x}","size":{},"traced":{},"entered_directly_only":{},"reason":{},"why":{}}})",
         model::jsonString(fate.name), fate.start.value, fate.size, fate.copied, fate.copied && limited,
@@ -97,9 +98,9 @@ void printFate(const FunctionFate& fate, bool json) {
     std::println(
         "{}traced where it is called directly, not where it is called through a pointer or from another "
         "file, for {}",
-        what, instrument::skipReasonSentence(fate.reason));
+        what, format::skipReasonSentence(fate.reason));
   else
-    std::println("{}not traced, for {}", what, instrument::skipReasonSentence(fate.reason));
+    std::println("{}not traced, for {}", what, format::skipReasonSentence(fate.reason));
 }
 
 std::string whyNoFunction(const loader::ElfImage& image, std::string_view nameOrAddress) {

@@ -12,7 +12,9 @@ using model::Severity;
 
 namespace {
 
-constexpr std::size_t kRipIndex = offsetof(user_regs_struct, rip) / 8;  // in format::SnapThread::registers
+// In format::SnapThread::registers.
+constexpr std::size_t kRipIndex = offsetof(user_regs_struct, rip) / 8;
+constexpr std::size_t kSystemCallIndex = offsetof(user_regs_struct, orig_rax) / 8;
 
 std::optional<RingView> readRing(const SnapReader& snap, const format::SectionEntry& section,
                                  model::LoadReport& report) {
@@ -45,6 +47,16 @@ ThreadEndState endOf(const SnapContents& contents, const format::SnapThread& thr
   return end;
 }
 
+void fillWait(const format::SnapThread& entry, model::ThreadTrace::Info& info) {
+  constexpr std::uint64_t kNone = UINT64_MAX;
+  // Those of the thread at fault are from the fault.
+  if ((entry.flags & format::kThreadHasRegisters) == 0 || info.atFault || info.ended) return;
+  const auto call = entry.registers[kSystemCallIndex];
+  if (call != kNone) info.systemCall = static_cast<std::uint32_t>(call);
+  if ((entry.flags & (format::kThreadWaitsForLock | format::kThreadWaitsForEnd)) != 0)
+    info.waitsFor = {.tid = entry.waitsFor, .forEnd = (entry.flags & format::kThreadWaitsForEnd) != 0};
+}
+
 }  // namespace
 
 std::vector<RecordedThread> findThreads(const SnapReader& snap, const SnapContents& contents,
@@ -58,6 +70,7 @@ std::vector<RecordedThread> findThreads(const SnapReader& snap, const SnapConten
     thread.info.atFault = (entry.flags & format::kThreadAtFault) != 0;
     thread.info.ended = (entry.flags & format::kThreadEnded) != 0;
     thread.end = endOf(contents, entry);
+    fillWait(entry, thread.info);
     if ((entry.flags & format::kThreadHasRing) != 0) {
       const auto* section = snap.find(SectionType::Ring, entry.ringIndex);
       if (section == nullptr) {

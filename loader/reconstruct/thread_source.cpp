@@ -52,6 +52,7 @@ std::shared_ptr<const ThreadSource> ThreadSource::build(std::shared_ptr<TraceCon
         lastFault = count + i;
     }
     source->m_chunks.push_back(model::summarise(count, entries));
+    source->m_times.add(count, entries);
     count += entries.size();
   }
   if (walker.state().died) source->m_fault = lastFault;

@@ -40,6 +40,7 @@ class ThreadSource : public model::EntrySource {
   const std::vector<model::ChunkSummary>& chunks() const { return m_chunks; }
   std::optional<model::EntryIndex> fault() const { return m_fault; }
   std::uint64_t recordCount() const { return m_recordCount; }
+  const model::ThreadTimes& times() const { return m_times; }
 
   // The plain sequence of blocks, by a walk of its own.
   std::vector<BlockStep> executedBlocks() const;
@@ -56,6 +57,7 @@ class ThreadSource : public model::EntrySource {
   std::int32_t m_depthShift = 0;  // added to the walk's depths, so that the outermost is 0
   std::optional<model::EntryIndex> m_fault;
   std::uint64_t m_recordCount = 0;
+  model::ThreadTimes m_times;
 };
 
 }  // namespace traceback::loader

@@ -4,6 +4,7 @@
 #include <format>
 
 #include "model/demangle.h"
+#include "runtime/format/skip_reason.h"
 
 namespace traceback::loader {
 
@@ -209,6 +210,8 @@ void TraceNames::needFunction(std::uint32_t module, MapFunction function) {
     result.start = {entry.original};
     result.size = entry.originalSize;
     result.mangledName = map.functionName(whole);
+    if (entry.copy == 0 && entry.skipReason != 0)
+      result.untraced = format::skipReasonSentence(static_cast<format::SkipReason>(entry.skipReason));
     if (m_lines[module]) {
       if (const auto info = m_lines[module]->functionAt({entry.original})) {
         if (result.mangledName.empty() && info->start == result.start) result.mangledName = info->name;

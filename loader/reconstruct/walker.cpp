@@ -135,7 +135,7 @@ void Walker::takeDag(const Record& record, std::uint32_t from, std::uint32_t to,
     }
   }
   if (cut == nullptr || !(cut->fault || atEnd)) return;
-  if (end.inCallee && m_state.exit.kind == Exit::Kind::Call) markPending(model::kEntryUntracedCall);
+  if (end.inCallee && m_state.exit.kind == Exit::Kind::Call) markUntracedCall(m_state.exit);
   if (cut->fault && atEnd) {
     m_state.died = true;
     markPending(model::kEntryFault);
@@ -269,14 +269,18 @@ void Walker::leaveDag(const ResolvedDag& dag, std::uint32_t index) {
 
 void Walker::takeEvent(const Record& record, std::uint8_t segment) {
   const auto type = record.type();
+  // A handler's segment may have a new sub-buffer, and so a time stamp, in front of the next handler: that is
+  // the next one's.
+  const bool early = type == RecordType::Timestamp && segment != 0 &&
+                     (m_state.handlers.empty() || m_state.handlers.back().segment != segment);
   // All but these begin with the time.
-  if (type != RecordType::LoopCount && type != RecordType::Resumption) {
+  if (type != RecordType::LoopCount && type != RecordType::Resumption && !early) {
     if (const auto time = record.value(0)) m_state.time = {*time};
   }
   const auto sync = [&](model::SyncCause cause) {
     auto entry = make(model::EntryKind::Sync);
     entry.detail = static_cast<std::uint32_t>(cause);
-    if (m_state.exit.kind == Exit::Kind::Call) markPending(model::kEntryUntracedCall);
+    if (m_state.exit.kind == Exit::Kind::Call) markUntracedCall(m_state.exit);
     emit(entry);
   };
   switch (type) {
@@ -309,7 +313,7 @@ void Walker::takeEvent(const Record& record, std::uint8_t segment) {
         entry.module = {place->module};
         entry.address = entry.last = place->address;
       }
-      if (m_state.exit.kind == Exit::Kind::Call) markPending(model::kEntryUntracedCall);
+      if (m_state.exit.kind == Exit::Kind::Call) markUntracedCall(m_state.exit);
       emit(entry);
       break;
     }

@@ -140,9 +140,11 @@ class Walker {
   void setInlined(InlineStackId inlined, std::uint16_t flags);
   void showLine(const BlockLine& line, std::uint32_t start, std::uint32_t last, std::uint16_t flags);
   void gap(model::GapCause cause);
+  void noteReading(model::Entry& pending) const;
   void emit(model::Entry entry);  // behind what is pending
   void flush();
   void markPending(std::uint16_t flags);
+  void markUntracedCall(const Exit& exit);
   std::int32_t currentDepth() const;
   model::Entry make(model::EntryKind kind) const;
   std::uint16_t contextFlags() const;

@@ -131,7 +131,7 @@ std::optional<std::size_t> Walker::findActivation(const ResolvedDag& dag) {
 
 void Walker::enterReturnPoint(const ResolvedDag& dag, const Exit& exit) {
   if (const auto found = findReturn(dag)) {
-    if (exit.kind == Exit::Kind::Call && *found + 1 == m_stack.size()) markPending(model::kEntryUntracedCall);
+    if (exit.kind == Exit::Kind::Call && *found + 1 == m_stack.size()) markUntracedCall(exit);
     unwindTo(*found + 1);
   } else {
     enterUnknownFrame(dag, exit, true);
@@ -139,6 +139,30 @@ void Walker::enterReturnPoint(const ResolvedDag& dag, const Exit& exit) {
   auto& frame = m_stack.changeTop();
   frame.returnBlock = format::kNoBlock;
   frame.notePassed(dag.dag.entry.firstBlock);
+}
+
+// The line that stands last ends in the top frame's call, whose callee left no records.
+void Walker::markUntracedCall(const Exit& exit) {
+  auto& line = m_state.pending;
+  if (!line || line->kind != model::EntryKind::Line) return;
+  line->flags |= model::kEntryUntracedCall;
+  line->detail = 0;
+  if (m_stack.empty()) return;
+  const auto& frame = m_stack.top();
+  const auto* view = (*m_input.modules)[frame.module].view();
+  if (view == nullptr || exit.block >= view->function(frame.current).blockCount) return;
+  const auto& map = *view;
+  const auto target = map.block(frame.current, exit.block).target;
+  if (target == 0) return;
+  const auto callee = map.functionAt({target});
+  const bool stub = !callee || map.function(*callee).original != target ||
+                    map.function(*callee).skipReason == std::uint32_t(format::SkipReason::StartupCode);
+  if (stub) {
+    line->detail = model::kCalleeStub;
+    return;
+  }
+  if (m_fill != nullptr) m_fill->needFunction(frame.module, *callee);
+  line->detail = 2 + m_names.functionOf(frame.module, *callee).value;
 }
 
 // What an exception was thrown into is the innermost activation, but one that has been through this very pad

@@ -52,10 +52,17 @@ void Walker::gap(model::GapCause cause) {
   m_afterGap = true;
   auto entry = make(EntryKind::Gap);
   entry.detail = static_cast<std::uint32_t>(cause);
-  if (m_state.pending && m_state.pending->kind == EntryKind::Gap && m_state.pending->detail == entry.detail)
+  if (m_state.pending && m_state.pending->kind == EntryKind::Gap && m_state.pending->detail == entry.detail) {
+    noteReading(*m_state.pending);
     return;
+  }
   flush();
   m_state.pending = entry;
+}
+
+// Of what goes on: the clock may have been read since it began.
+void Walker::noteReading(Entry& pending) const {
+  if (pending.time != m_state.time) pending.flags |= model::kEntryAcrossReading;
 }
 
 // Leaves and enters inlined functions until the top frame is in these.
@@ -100,6 +107,7 @@ void Walker::showLine(const BlockLine& line, std::uint32_t start, std::uint32_t 
       (entry.flags & model::kEntryCatch) == 0) {
     pending->last = entry.last;
     pending->flags |= entry.flags;
+    noteReading(*pending);
     return;
   }
   flush();

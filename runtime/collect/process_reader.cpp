@@ -92,6 +92,16 @@ void StoppedProcess::readThread(const Attached& thread) {
   ThreadSnapshot snapshot;
   snapshot.tid = thread.tid;
   snapshot.hasRegisters = thread.stopped && request(PTRACE_GETREGS, thread.tid, &snapshot.registers) == 0;
+  if (snapshot.hasRegisters) {
+    const auto read = [&thread](std::uint64_t address) -> std::optional<std::uint64_t> {
+      errno = 0;
+      const long bytes = ::ptrace(PTRACE_PEEKDATA, thread.tid, address, nullptr);
+      return errno == 0 ? std::optional(static_cast<std::uint64_t>(bytes)) : std::nullopt;
+    };
+    snapshot.wait = waitOf(snapshot.registers, read, [this](pid_t tid) {
+      return std::ranges::contains(m_attached, tid, &Attached::tid);
+    });
+  }
   if (const auto name = readWhole(std::format("/proc/{}/task/{}/comm", m_pid, thread.tid))) {
     snapshot.name = textOf(*name);
     while (!snapshot.name.empty() && snapshot.name.back() == '\n') snapshot.name.pop_back();

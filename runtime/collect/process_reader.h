@@ -4,10 +4,12 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/error.h"
+#include "runtime/collect/thread_wait.h"
 
 namespace traceback::collect {
 
@@ -16,6 +18,7 @@ struct ThreadSnapshot {
   std::string name;
   bool hasRegisters = false;
   user_regs_struct registers{};
+  std::optional<ThreadWait> wait;
 };
 
 // Every thread of a process, stopped from the call of stop() until this goes away. However the calling

@@ -67,6 +67,10 @@ std::vector<SnapThread> threadsOf(const SnapContents& contents) {
       thread.flags |= format::kThreadHasRegisters;
       std::memcpy(thread.registers, &living.registers, sizeof thread.registers);
     }
+    if (living.wait) {
+      thread.flags |= living.wait->forEnd ? format::kThreadWaitsForEnd : format::kThreadWaitsForLock;
+      thread.waitsFor = static_cast<std::uint32_t>(living.wait->tid);
+    }
     // The ring in use; or the one that it closed, if the thread is just ending.
     std::optional<std::size_t> own;
     for (std::size_t i = 0; i < folder.rings.size(); ++i) {

@@ -100,13 +100,15 @@ enum ThreadFlag : std::uint32_t {
   kThreadHasRing = 2,
   kThreadAtFault = 4,
   kThreadEnded = 8,   // its ring outlived it
+  kThreadWaitsForLock = 16,  // that `waitsFor` holds
+  kThreadWaitsForEnd = 32,   // of `waitsFor`
 };
 
 struct SnapThread {
   std::uint32_t tid;
   std::uint32_t flags;          // ThreadFlag
   std::uint32_t ringIndex;      // SectionEntry::index of its Ring section; 0xFFFFFFFF if none
-  std::uint32_t reserved;
+  std::uint32_t waitsFor;       // tid, if a flag says what for; else 0
   std::uint8_t name[16];
   std::uint64_t registers[27];  // in the order of <sys/user.h>'s user_regs_struct, at the snap; for the
                                 // thread at fault, at the fault

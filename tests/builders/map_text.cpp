@@ -44,6 +44,13 @@ MapText::MapText(std::string_view text) {
       function.entry.original = number(words[2], 16);
       function.entry.copy = function.entry.original + 0x100000;
       m_functions.push_back(std::move(function));
+    } else if (words[0] == "left" && words.size() == 5) {
+      Function function;
+      function.name = words[1];
+      function.entry.original = number(words[2], 16);
+      function.left = number(words[3], 10);
+      function.entry.skipReason = number(words[4], 10);
+      m_functions.push_back(std::move(function));
     } else if (words[0] == "dag" && !m_functions.empty()) {
       auto& function = m_functions.back();
       Dag dag;
@@ -152,7 +159,8 @@ void MapText::finish() {
       copy += block.entry.size;
       end = std::max<std::uint64_t>(end, block.entry.start + block.entry.size);
     }
-    function.entry.originalSize = static_cast<std::uint32_t>(end - function.entry.original);
+    function.entry.originalSize =
+        std::max(function.left, static_cast<std::uint32_t>(end - function.entry.original));
     function.entry.copySize = static_cast<std::uint32_t>(copy - function.entry.copy);
   }
   m_codeSpan = std::max(m_codeSpan, 1U);

@@ -63,6 +63,7 @@ class MapText {
   struct Function {
     std::string name;
     format::FunctionEntry entry{};
+    std::uint32_t left = 0;  // bytes, if it was left alone
     std::vector<Dag> dags;
     std::vector<Block> blocks;
     std::vector<format::AddressEntry> addresses;

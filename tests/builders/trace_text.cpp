@@ -26,7 +26,8 @@ constexpr Word kFlags[] = {{"fault", kEntryFault},
                            {"tail", kEntryTailCall},
                            {"partial", kEntryPartial},
                            {"interrupted", kEntryInterrupted},
-                           {"catch", kEntryCatch}};
+                           {"catch", kEntryCatch},
+                           {"across", kEntryAcrossReading}};
 constexpr Word kGaps[] = {{"overwritten", static_cast<std::uint32_t>(GapCause::Overwritten)},
                           {"damaged", static_cast<std::uint32_t>(GapCause::Damaged)},
                           {"missing-map", static_cast<std::uint32_t>(GapCause::MissingMap)},
@@ -113,6 +114,10 @@ class Reader {
     } else if (words[0] == "time") {
       if (words.size() != 2 || !number(words[1], value)) wrong("'time' needs a number");
       m_time = Ticks{value};
+    } else if (words[0] == "began" || words[0] == "until" || words[0] == "ended") {
+      if (words.size() != 2 || !number(words[1], value)) wrong("a limit needs a number");
+      (words[0] == "began" ? m_began : m_until) = Ticks{value};
+      m_info.ended = words[0] == "ended";
     } else {
       happen(words);
     }
@@ -130,11 +135,12 @@ class Reader {
   void finishThread() {
     if (m_entries.empty() && !m_started) return;
     m_info.recordCount = m_entries.size();
-    m_trace->threads.push_back(threadOf(std::move(m_entries), m_chunkSize, m_info));
+    m_trace->threads.push_back(threadOf(std::move(m_entries), m_chunkSize, m_info, m_began, m_until));
     m_entries.clear();
     m_open.clear();
     m_info = {};
     m_time = {};
+    m_began = m_until = {};
   }
 
   void enter(std::size_t indent, const std::vector<std::string_view>& words) {
@@ -252,6 +258,7 @@ class Reader {
   std::vector<Entry> m_entries;
   std::vector<Open> m_open;
   Ticks m_time;
+  std::optional<Ticks> m_began, m_until;
   int m_lineNumber = 0;
 };
 
@@ -279,10 +286,15 @@ std::vector<ChunkSummary> MemoryEntrySource::summaries() const {
 }
 
 std::unique_ptr<const ThreadTrace> threadOf(std::vector<Entry> entries, std::size_t chunkSize,
-                                            ThreadTrace::Info info) {
+                                            ThreadTrace::Info info, std::optional<Ticks> began,
+                                            std::optional<Ticks> until) {
+  ThreadTimes times;
+  times.add(0, entries);
+  times.setLimits(began, until);
   auto source = std::make_shared<const MemoryEntrySource>(std::move(entries), chunkSize);
   auto summaries = source->summaries();
-  return std::make_unique<const ThreadTrace>(std::move(info), std::move(source), std::move(summaries));
+  return std::make_unique<const ThreadTrace>(std::move(info), std::move(source), std::move(summaries),
+                                             nullptr, std::move(times));
 }
 
 std::shared_ptr<Trace> traceOf(std::string_view text, std::size_t chunkSize) {

@@ -25,11 +25,13 @@
 //   N [xCOUNT]        line N ran (COUNT times); N=0: a block without line information
 //   signal N | exception | gap [overwritten|damaged|missing-map|path-unknown] | sync [N]
 //   time TICKS        the time of what follows
+//   began TICKS       nothing of the thread ran before
+//   until TICKS       nothing of the thread ran after; `ended TICKS`: and it had ended by then
 //   end               nothing; only its indentation counts
 //
-// Words after these set flags: fault inlined untraced handler tail partial interrupted catch. On a `call`
-// line, `interrupted` is of its Return; `inlined` and `handler` also of the lines directly in it and of its
-// Return.
+// Words after these set flags: fault inlined untraced handler tail partial interrupted catch across. On a
+// `call` line, `interrupted` is of its Return; `inlined` and `handler` also of the lines directly in it and
+// of its Return.
 // `#` begins a comment.
 //
 // All is in module "prog". Function k (from 0, in order of appearance) starts at 0x1000 * (k + 1); a line N
@@ -38,6 +40,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -59,7 +62,9 @@ class MemoryEntrySource : public model::EntrySource {
 };
 
 std::unique_ptr<const model::ThreadTrace> threadOf(std::vector<model::Entry> entries, std::size_t chunkSize,
-                                                   model::ThreadTrace::Info info = {});
+                                                   model::ThreadTrace::Info info = {},
+                                                   std::optional<model::Ticks> began = {},
+                                                   std::optional<model::Ticks> until = {});
 
 // Text that cannot be read ends the test program with a message that says which line is wrong.
 std::shared_ptr<model::Trace> traceOf(std::string_view text, std::size_t chunkSize = 4);

@@ -13,6 +13,7 @@
 #include "instrument/instrument.h"
 #include "loader/elf/elf_image.h"
 #include "loader/mapped_file.h"
+#include "runtime/format/skip_reason.h"
 
 using namespace traceback;
 using instrument::instrumentFile;
@@ -186,8 +187,8 @@ class TestInstrument : public QObject {
         QVERIFY(fate.copied);
         continue;
       }
-      ++(fate.copied ? entriesLeft : skipped)[instrument::skipReasonName(fate.reason)];
-      QVERIFY(instrument::skipReasonSentence(fate.reason).size() > 20);
+      ++(fate.copied ? entriesLeft : skipped)[std::string(format::skipReasonName(fate.reason))];
+      QVERIFY(format::skipReasonSentence(fate.reason).size() > 20);
     }
     QVERIFY(skipped == report->skipped);
     QVERIFY(entriesLeft == report->entriesLeft);

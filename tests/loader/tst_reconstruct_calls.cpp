@@ -1,6 +1,7 @@
 // Who called whom: recursion, tail calls, parts moved away, jumps over frames, exceptions.
 #include <QTest>
 
+#include "runtime/format/skip_reason.h"
 #include "tests/loader/reconstruction.h"
 
 using namespace traceback;
@@ -336,6 +337,41 @@ class CallsTest : public QObject {
     sync 2
     )");
     QCOMPARE(got.notes(), std::string());
+  }
+
+  void callsWithoutRecordsTellWhatWasCalledAndWhyItIsNotTraced() {
+    constexpr std::string_view map = R"(
+      function main 1000
+      dag
+      a 4 call 3000 b
+      dag
+      b 4 call 9000 c returnpoint
+      dag
+      c 4 icall d returnpoint
+      dag
+      d 4 call 4000 e returnpoint
+      dag
+      e 4 call 5008 f returnpoint
+      dag
+      f 4 return returnpoint
+      left rseq 3000 64 15
+      left - 4000 16 8         # .plt.sec
+      left - 5000 64 8         # .plt
+    )";
+    const auto got = reconstruct({.map = map, .ring = "main.a\nmain.b\nmain.c\nmain.d\nmain.e\nmain.f\n"});
+    using Kind = model::UntracedCallee::Kind;
+    const Kind kinds[] = {Kind::Function, Kind::Stub, Kind::Unknown, Kind::Stub, Kind::Stub};
+    for (std::uint64_t i = 0; i < 5; ++i) {
+      const model::Entry line = got.thread().entry(1 + i);
+      QVERIFY((line.flags & model::kEntryUntracedCall) != 0);
+      QCOMPARE(model::calleeOf(line).kind, kinds[i]);
+    }
+    const model::Function* callee = got.trace().function(model::calleeOf(got.thread().entry(1)).function);
+    QVERIFY(callee != nullptr);
+    QCOMPARE(callee->name, std::string("rseq"));
+    QCOMPARE(callee->untraced,
+             std::string(format::skipReasonSentence(format::SkipReason::RestartableSequence)));
+    QCOMPARE(got.trace().function(got.thread().entry(0).function)->untraced, std::string());
   }
 
   void exceptionThroughARecursionCleansUpEachLevel() {

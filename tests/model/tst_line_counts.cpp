@@ -52,6 +52,22 @@ call f f.c
     // As the search for executions has it.
     QCOMPARE(findAll(*trace.threads[0], LineQuery{{0}, 7, true}, 10).hits.size(), std::size_t(1));
   }
+  void aLineThatASignalInterruptsIsCountedOnce() {
+    for (const EntryKind between : {EntryKind::Signal, EntryKind::Sync}) {
+      std::vector<Entry> entries(3);
+      entries[1].kind = between;
+      for (std::size_t i : {0, 2}) {
+        entries[i].file = {0};
+        entries[i].line = 7;
+        entries[i].address = entries[i].last = {0x100 + i};
+      }
+      Trace trace;
+      trace.threads.push_back(threadOf(entries, 2));
+      QCOMPARE(countLines(trace).of({0}, 7), 1U);
+      QCOMPARE(findAll(*trace.threads[0], LineQuery{{0}, 7, true}, 10).hits.size(), std::size_t(1));
+      QCOMPARE(executionStart(*trace.threads[0], 2), EntryIndex{0});
+    }
+  }
   void whatIsStoppedIsNotComplete() {
     std::stop_source stop;
     stop.request_stop();

@@ -52,8 +52,10 @@ LargeTrace largeTrace(std::uint64_t rounds) {
   for (std::size_t i = 0; i < large.source->chunkCount(); ++i)
     chunks.push_back(summarise(i * RoundsSource::kChunk, large.source->expand(i)));
   large.source->forgetExpanded();
-  ThreadTrace::Info info{
-      .tid = 1, .name = "main", .atFault = true, .ended = false, .fault = {}, .recordCount = 0};
+  ThreadTrace::Info info;
+  info.tid = 1;
+  info.name = "main";
+  info.atFault = true;
   info.fault = large.source->entryCount() - 1;
   large.trace->threads.clear();
   large.trace->threads.push_back(std::make_unique<const ThreadTrace>(info, large.source, std::move(chunks)));

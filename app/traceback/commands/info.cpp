@@ -18,6 +18,7 @@
 #include "model/text_format.h"
 #include "model/utf8.h"
 #include "runtime/format/map.h"
+#include "runtime/format/skip_reason.h"
 #include "runtime/format/snap.h"
 #include "runtime/format/starter.h"
 
@@ -93,7 +94,7 @@ int infoOnElf(loader::Bytes bytes, const std::string& path) {
   for (std::uint32_t i = 0; i < map->functionCount(); ++i) {
     const auto& function = map->function(i);
     if (function.copy == 0) {
-      ++skipped[instrument::skipReasonName(static_cast<format::SkipReason>(function.skipReason))];
+      ++skipped[std::string(format::skipReasonName(static_cast<format::SkipReason>(function.skipReason)))];
       continue;
     }
     ++copied;
