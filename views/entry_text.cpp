@@ -21,6 +21,22 @@ QString addressRange(const model::Entry& entry) {
   return hex(entry.address.value);
 }
 
+// What the line called, and why that is not in the trace.
+QString whyUntraced(const model::Trace& trace, const model::Entry& line) {
+  using Kind = model::UntracedCallee::Kind;
+  const model::UntracedCallee callee = model::calleeOf(line);
+  if (callee.kind == Kind::Stub)
+    return Words::tr(
+        "The line ends in a call into another file, which left no records: that file is not traced.");
+  const model::Function* function = trace.function(callee.function);
+  if (function == nullptr) return Words::tr("The line ends in a call whose callee left no records.");
+  const QString name = shortFunctionName(trace, callee.function);
+  if (function->untraced.empty())
+    return Words::tr("The line ends in a call of %1, which left no records.").arg(name);
+  return Words::tr("The line ends in a call of %1, which is not traced, for %2.")
+      .arg(name, QString::fromStdString(function->untraced));
+}
+
 Badge stillActive() {
   return {Badge::Info, Words::tr("no return seen"), Words::tr("The trace does not show this call return.")};
 }
@@ -69,7 +85,7 @@ QString EntryText::what(const model::Entry& entry, const model::CallSpan* call) 
                                : Words::tr("%1 arrived: %2").arg(name, meaning);
     }
     case model::EntryKind::Sync:
-      return Words::tr("point of time");
+      return syncText(entry.detail);
     case model::EntryKind::Gap:
       return gapText(entry.detail);
   }
@@ -87,15 +103,7 @@ QString hiddenText(std::uint64_t entries) {
                       : Words::tr("%1 entries hidden by the filter").arg(count(entries));
 }
 
-QString EntryText::time(const model::Entry& entry) const {
-  if (entry.time.value == 0) return {};
-  const auto wall = m_trace->wallClock(entry.time);
-  if (!wall) return {};
-  const std::int64_t nanoseconds = static_cast<std::int64_t>(wall->value);
-  const QDateTime when = QDateTime::fromMSecsSinceEpoch(nanoseconds / 1'000'000);
-  return when.toString(QStringLiteral("HH:mm:ss.")) +
-         QStringLiteral("%1").arg(nanoseconds / 1000 % 1'000'000, 6, 10, QLatin1Char('0'));
-}
+QString EntryText::time(const model::Entry& entry) const { return timeOfDay(*m_trace, entry.time); }
 
 QString EntryText::cell(int column, const model::Entry& entry, const model::CallSpan* call,
                         model::ThreadIndex thread) const {
@@ -217,8 +225,7 @@ QList<Badge> EntryText::badges(const model::Entry& entry, const model::CallSpan*
       break;
   }
   if (has(entry, model::kEntryUntracedCall))
-    result.append({Badge::Untraced, Words::tr("untraced call"),
-                   Words::tr("The line ends in a call whose callee left no records.")});
+    result.append({Badge::Untraced, Words::tr("untraced call"), whyUntraced(*m_trace, entry)});
   if (entry.kind == model::EntryKind::Call) {
     if (has(entry, model::kEntryInlined))
       result.append({Badge::Info, Words::tr("inlined"), Words::tr("The compiler inlined this call.")});

@@ -31,6 +31,7 @@ enum TraceRole {
   kBadgesRole,                // QList<Badge>, in the note column
   kStyleRole,                 // RowStyle
   kDepthRole,                 // int
+  kOrderRole,  // model::Order to the current entry as int, in lists of other threads; else invalid
   kDetailRole,                // QString: dim text after the main one, in the first column
 };
 

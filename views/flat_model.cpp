@@ -168,6 +168,19 @@ void FlatModel::refreshSources() {
   if (rowCount() > 0) emit dataChanged(index(0, 0), index(rowCount() - 1, kTraceColumnCount - 1));
 }
 
+void FlatModel::setWhereabouts(std::optional<model::Whereabouts> where) {
+  if (where == m_where) return;
+  m_where = where;
+  if (rowCount() > 0) emit dataChanged(index(0, 0), index(rowCount() - 1, kTraceColumnCount - 1));
+}
+
+// Of a row for several entries it is known only if it is the same of all.
+QVariant FlatModel::orderData(model::EntryIndex first, model::EntryIndex end) const {
+  if (!m_where) return {};
+  const model::Order order = m_where->orderOf(first), last = m_where->orderOf(end - 1);
+  return static_cast<int>(order == last ? order : model::Order::Unknown);
+}
+
 int FlatModel::rowCount(const QModelIndex& parent) const {
   if (parent.isValid()) return 0;
   const auto rows = arranged() ? static_cast<int>(m_items.size()) : static_cast<int>(m_end - m_first);
@@ -202,6 +215,7 @@ QVariant FlatModel::moreData(int row, int column, int role) const {
 }
 
 QVariant FlatModel::foldedData(const Item& item, int column, int role) const {
+  if (role == kOrderRole) return orderData(item.first, item.first + item.count);
   const EntryText text(*m_trace, *m_sources);
   if (item.kind == Item::Hidden) {
     if (role == kStyleRole) return static_cast<int>(RowStyle::Folded);
@@ -228,6 +242,8 @@ QVariant FlatModel::data(const QModelIndex& index, int role) const {
   switch (role) {
     case kEntryRole:
       return static_cast<qulonglong>(*at);
+    case kOrderRole:
+      return orderData(*at, *at + 1);
     case Qt::DisplayRole:
     case Qt::ToolTipRole:
     case Qt::AccessibleTextRole:
@@ -242,8 +258,13 @@ QVariant FlatModel::data(const QModelIndex& index, int role) const {
   const EntryText text(*m_trace, *m_sources);
   if (role == kStyleRole) return static_cast<int>(text.style(entry, nullptr));
   if (role == kDepthRole) return entry.depth;
-  if (role == Qt::ToolTipRole) return text.toolTip(entry, nullptr);
-  if (role == Qt::AccessibleTextRole && index.column() == kWhatColumn) return text.spoken(entry, nullptr);
+  const QString order = m_where ? orderText(m_where->orderOf(*at)) : QString();
+  if (role == Qt::ToolTipRole)
+    return order.isEmpty() ? text.toolTip(entry, nullptr)
+                           : text.toolTip(entry, nullptr) + u'\n' + tr("To the current entry: %1").arg(order);
+  if (role == Qt::AccessibleTextRole && index.column() == kWhatColumn)
+    return order.isEmpty() ? text.spoken(entry, nullptr)
+                           : QStringLiteral("%1, %2").arg(text.spoken(entry, nullptr), order);
   if (role == kBadgesRole)
     return index.column() == kNoteColumn ? QVariant::fromValue(text.badges(entry, nullptr)) : QVariant();
   if (index.column() == kWhatColumn)

@@ -10,6 +10,7 @@
 #include <QAbstractTableModel>
 #include <vector>
 
+#include "model/order.h"
 #include "model/trace.h"
 #include "views/entry_text.h"
 #include "views/trace_filter.h"
@@ -39,6 +40,9 @@ class FlatModel : public QAbstractTableModel {
   // Shows the entries of such a row; gives the first of them.
   QModelIndex unfold(const QModelIndex& index);
   void refreshSources();
+  // Where the thread may have been at the moment that the other rows are told apart by; nothing: they are
+  // not.
+  void setWhereabouts(std::optional<model::Whereabouts> where);
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
@@ -67,6 +71,7 @@ class FlatModel : public QAbstractTableModel {
   void replace(std::size_t item, const std::vector<Item>& with);
   QVariant moreData(int row, int column, int role) const;
   QVariant foldedData(const Item& item, int column, int role) const;
+  QVariant orderData(model::EntryIndex first, model::EntryIndex end) const;
 
   SourceCache* m_sources;
   std::shared_ptr<const model::Trace> m_trace;
@@ -77,6 +82,7 @@ class FlatModel : public QAbstractTableModel {
   TraceFilter m_filter;
   bool m_fold = false;
   RowRules m_rules;
+  std::optional<model::Whereabouts> m_where;
   std::vector<Item> m_items;  // of the window, if there are rules
 };
 

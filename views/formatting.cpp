@@ -123,6 +123,28 @@ QString gapText(std::uint32_t cause) {
   return Words::tr("it is not known what ran here");
 }
 
+QString syncText(std::uint32_t cause) {
+  switch (static_cast<model::SyncCause>(cause)) {
+    case model::SyncCause::ThreadStart:
+      return Words::tr("the thread began");
+    case model::SyncCause::ThreadEnd:
+      return Words::tr("the thread ended");
+    case model::SyncCause::ModuleLoad:
+      return Words::tr("a module was loaded");
+    case model::SyncCause::ModuleUnload:
+      return Words::tr("a module was unloaded");
+    case model::SyncCause::Fork:
+      return Words::tr("the process forked");
+    case model::SyncCause::ThreadCreate:
+      return Words::tr("a thread was made");
+    case model::SyncCause::ThreadJoin:
+      return Words::tr("a thread was joined");
+    case model::SyncCause::Snap:
+      return Words::tr("the snap was made");
+  }
+  return Words::tr("point of time");
+}
+
 QString hex(std::uint64_t value) { return QStringLiteral("0x") + QString::number(value, 16); }
 
 QString count(std::uint64_t value) { return QLocale().toString(static_cast<qulonglong>(value)); }
@@ -193,6 +215,41 @@ QString reasonText(const model::Trace::Summary& summary) {
       break;
   }
   return Words::tr("Snap");
+}
+
+QString duration(std::uint64_t nanoseconds) {
+  static constexpr struct {
+    double least;
+    const char* unit;
+  } kUnits[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "\u00b5s"}};
+  const auto value = static_cast<double>(nanoseconds);
+  for (const auto& unit : kUnits)
+    if (value >= unit.least)
+      return QStringLiteral("%1 %2").arg(value / unit.least, 0, 'g', 3).arg(QString::fromUtf8(unit.unit));
+  return QStringLiteral("%1 ns").arg(nanoseconds);
+}
+
+QString timeOfDay(const model::Trace& trace, model::Ticks time) {
+  const auto wall = time.value != 0 ? trace.wallClock(time) : std::nullopt;
+  if (!wall) return {};
+  const std::int64_t nanoseconds = static_cast<std::int64_t>(wall->value);
+  const QDateTime when = QDateTime::fromMSecsSinceEpoch(nanoseconds / 1'000'000);
+  return when.toString(QStringLiteral("HH:mm:ss.")) +
+         QStringLiteral("%1").arg(nanoseconds / 1000 % 1'000'000, 6, 10, QLatin1Char('0'));
+}
+
+QString orderText(model::Order order) {
+  switch (order) {
+    case model::Order::Before:
+      return Words::tr("before");
+    case model::Order::After:
+      return Words::tr("after");
+    case model::Order::Unknown:
+      return Words::tr("order not known");
+    case model::Order::Same:
+      break;
+  }
+  return {};
 }
 
 QString threadName(const model::ThreadTrace::Info& info, std::size_t number) {

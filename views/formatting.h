@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "model/entry.h"
+#include "model/order.h"
 #include "model/trace.h"
 
 namespace traceback::views {
@@ -17,12 +18,18 @@ QString signalMeaning(std::uint32_t number);
 QString signalCodeMeaning(std::uint32_t number, std::uint32_t code);
 
 QString gapText(std::uint32_t cause);
+// "thread start", of a Sync entry's detail.
+QString syncText(std::uint32_t cause);
 
 // "0x55d0", without leading zeros.
 QString hex(std::uint64_t value);
 // With the locale's group separators.
 QString count(std::uint64_t value);
 QString dateTime(model::Nanoseconds when);
+// "1.5 s", "320 µs"
+QString duration(std::uint64_t nanoseconds);
+// The time of day of a clock reading, to the microsecond; empty if the trace cannot tell.
+QString timeOfDay(const model::Trace& trace, model::Ticks time);
 
 // Last part of a path.
 QString fileName(const std::string& path);
@@ -37,6 +44,9 @@ QString shortFunctionName(const model::Trace& trace, model::FunctionId function)
 
 // What made the snap, as a headline: "SIGSEGV, invalid memory reference at 0x8".
 QString reasonText(const model::Trace::Summary& summary);
+
+// How another entry stands to the current one: "before", "after", "order not known"; empty for itself.
+QString orderText(model::Order order);
 
 // "1 main" or "thread 4242".
 QString threadName(const model::ThreadTrace::Info& info, std::size_t number);

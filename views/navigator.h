@@ -7,16 +7,14 @@
 #include <optional>
 #include <vector>
 
+#include "model/order.h"
 #include "model/stepping.h"
 #include "model/trace.h"
 
 namespace traceback::views {
 
-struct Position {
-  model::ThreadIndex thread;
-  model::EntryIndex entry = 0;  // steppable, as model/stepping.h has it
-  friend bool operator==(const Position&, const Position&) = default;
-};
+// Its entry is steppable, as model/stepping.h has it.
+using Position = model::TracePlace;
 
 class Navigator : public QObject {
   Q_OBJECT
@@ -33,6 +31,7 @@ class Navigator : public QObject {
   model::ThreadIndex threadIndex() const { return m_thread; }
   const model::ThreadTrace* thread() const;        // null without a trace
   std::optional<model::EntryIndex> entryIndex() const;
+  std::optional<Position> position() const;
   std::optional<model::Entry> entry() const;
 
   // False if the trace ends before such a step; nothing moves then.
@@ -66,7 +65,6 @@ class Navigator : public QObject {
  private:
   const model::ThreadTrace* threadAt(model::ThreadIndex index) const;
   void stand(Position where, std::optional<model::VirtAddr> instruction = {});
-  std::optional<Position> position() const;
 
   std::shared_ptr<const model::Trace> m_trace;
   model::ThreadIndex m_thread;

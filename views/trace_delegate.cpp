@@ -2,11 +2,14 @@
 
 #include <QApplication>
 #include <QFontMetrics>
+#include <QHeaderView>
 #include <QPainter>
+#include <QTableView>
 #include <algorithm>
 
 #include "views/entry_text.h"
 #include "views/icons.h"
+#include "views/order_marks.h"
 #include "views/theme.h"
 
 namespace traceback::views {
@@ -14,6 +17,7 @@ namespace {
 
 constexpr int kPadding = 6;
 constexpr int kIconSize = 14;
+constexpr int kOrderWidth = 9;
 
 struct Ink {
   QPainter* painter;
@@ -102,6 +106,21 @@ void paintWhat(Ink& ink, const Theme& theme, const QFont& font, const QModelInde
   }
 }
 
+// Whether the column is the one at the left.
+bool isFirst(const QStyleOptionViewItem& option, int column) {
+  const auto* table = qobject_cast<const QTableView*>(option.widget);
+  return table != nullptr && table->horizontalHeader()->visualIndex(column) == 0;
+}
+
+void paintOrderOf(QPainter& painter, const QStyleOptionViewItem& option, int column, model::Order order,
+                  const Theme& theme) {
+  if (order == model::Order::Unknown && (option.state & QStyle::State_Selected) == 0)
+    painter.fillRect(option.rect, mix(theme.base, theme.currentMark, theme.dark ? 0.13 : 0.10));
+  if (isFirst(option, column))
+    paintOrder(painter, QRectF(option.rect.left() + 2, option.rect.top(), kOrderWidth, option.rect.height()),
+               order, theme);
+}
+
 }  // namespace
 
 TraceDelegate::TraceDelegate(QObject* parent) : QStyledItemDelegate(parent) {}
@@ -131,7 +150,12 @@ void TraceDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
 
   const auto group = (option.state & QStyle::State_Active) != 0 ? QPalette::Active : QPalette::Inactive;
   const QColor plain = option.palette.color(group, selected ? QPalette::HighlightedText : QPalette::Text);
-  Ink ink{painter, option.rect.adjusted(kPadding / 2, 0, -kPadding, 0), plain};
+  const QVariant order = index.data(kOrderRole);
+  if (order.isValid())
+    paintOrderOf(*painter, option, index.column(), static_cast<model::Order>(order.toInt()), theme);
+  const bool leads = order.isValid() && isFirst(option, index.column());
+  Ink ink{painter, option.rect.adjusted(leads ? kOrderWidth + kPadding : kPadding / 2, 0, -kPadding, 0),
+          plain};
   if (index.column() == kWhatColumn) {
     paintWhat(ink, theme, option.font, index, selected);
   } else if (index.column() == kNoteColumn) {

@@ -1,8 +1,6 @@
 #include "views/trace_pane.h"
 
 #include <QAction>
-#include <QActionGroup>
-#include <QClipboard>
 #include <QDataStream>
 #include <QEvent>
 #include <QGuiApplication>
@@ -19,9 +17,7 @@
 #include <QTreeView>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <limits>
 
-#include "model/text_format.h"
 #include "views/filter_bar.h"
 #include "views/flat_header.h"
 #include "views/flat_model.h"
@@ -30,6 +26,7 @@
 #include "views/pane_header.h"
 #include "views/selection_colors.h"
 #include "views/trace_delegate.h"
+#include "views/trace_text.h"
 #include "views/tree_model.h"
 
 namespace traceback::views {
@@ -98,21 +95,6 @@ TracePane::TracePane(Navigator& navigator, SourceCache& sources, QWidget* parent
       m_copyAction(new QAction(tr("&Copy Rows"), this)),
       m_copyCallAction(new QAction(tr("Copy C&all with Everything in It"), this)),
       m_filterBar(new FilterBar(navigator, this)) {
-  m_treeAction->setObjectName(QStringLiteral("tree"));
-  m_treeAction->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_1));
-  m_treeAction->setStatusTip(tr("Show the trace as a tree of calls"));
-  m_flatAction->setObjectName(QStringLiteral("flat"));
-  m_flatAction->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_2));
-  m_flatAction->setStatusTip(tr("Show the trace line by line"));
-  auto* group = new QActionGroup(this);
-  for (QAction* action : {m_treeAction, m_flatAction}) {
-    action->setCheckable(true);
-    group->addAction(action);
-  }
-  m_treeAction->setChecked(true);
-  connect(m_treeAction, &QAction::triggered, this, [this] { setMode(Mode::Tree); });
-  connect(m_flatAction, &QAction::triggered, this, [this] { setMode(Mode::Flat); });
-
   buildActions();
   buildTree();
   buildFlat();
@@ -139,41 +121,6 @@ TracePane::TracePane(Navigator& navigator, SourceCache& sources, QWidget* parent
   connect(m_navigator, &Navigator::moved, this, &TracePane::showPosition);
 }
 
-void TracePane::buildActions() {
-  m_foldAction->setObjectName(QStringLiteral("foldRepeats"));
-  m_foldAction->setCheckable(true);
-  m_foldAction->setChecked(true);
-  m_foldAction->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_R));
-  m_foldAction->setStatusTip(tr("Show lines and loops that repeat as one row with a count"));
-  connect(m_foldAction, &QAction::toggled, this, &TracePane::applyRules);
-  m_filterAction->setObjectName(QStringLiteral("filter"));
-  m_filterAction->setCheckable(true);
-  m_filterAction->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_F));
-  m_filterAction->setStatusTip(tr("Show one module, function or file only"));
-  connect(m_filterAction, &QAction::triggered, this,
-          [this](bool on) { on ? m_filterBar->open() : m_filterBar->close(); });
-  connect(m_filterBar, &FilterBar::changed, this, &TracePane::applyRules);
-  connect(m_filterBar, &FilterBar::closed, this, [this] {
-    m_filterAction->setChecked(false);
-    currentView()->setFocus();
-  });
-  m_copyAction->setObjectName(QStringLiteral("copyRows"));
-  m_copyAction->setShortcut(QKeySequence::Copy);
-  // Elsewhere the same key copies other things.
-  m_copyAction->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-  m_copyAction->setStatusTip(tr("Copy the selected rows of the trace as text"));
-  connect(m_copyAction, &QAction::triggered, this,
-          [this] { QGuiApplication::clipboard()->setText(selectedText()); });
-  m_copyCallAction->setObjectName(QStringLiteral("copyCall"));
-  m_copyCallAction->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C));
-  m_copyCallAction->setStatusTip(tr("Copy the call where one stands, with all that it called, as text"));
-  connect(m_copyCallAction, &QAction::triggered, this,
-          [this] { QGuiApplication::clipboard()->setText(callText()); });
-  addActions({m_copyAction, m_copyCallAction});
-  m_tree->setRules({}, true);
-  m_flat->setRules({}, true, 0);
-}
-
 void TracePane::applyRules() {
   {
     const QScopedValueRollback guard(m_syncing, true);
@@ -187,58 +134,11 @@ void TracePane::applyRules() {
 
 QString TracePane::selectedText() const {
   const bool isTree = mode() == Mode::Tree;
-  const QHeaderView* header = isTree ? m_treeView->header() : m_flatView->horizontalHeader();
-  const auto path = [](QModelIndex index) {
-    QList<int> rows;
-    for (; index.isValid(); index = index.parent()) rows.prepend(index.row());
-    return rows;
-  };
-  QModelIndexList selected = currentView()->selectionModel()->selectedRows(0);
-  std::ranges::sort(selected, [&path](const QModelIndex& a, const QModelIndex& b) {
-    return std::ranges::lexicographical_compare(path(a), path(b));
-  });
-  qsizetype least = std::numeric_limits<qsizetype>::max();
-  for (const QModelIndex& row : selected) least = std::min(least, path(row).size());
-  QString text;
-  for (const QModelIndex& row : selected) {
-    QStringList cells;
-    for (int visual = 0; visual < header->count(); ++visual) {
-      const int column = header->logicalIndex(visual);
-      if (header->isSectionHidden(column)) continue;
-      const QModelIndex cell = row.siblingAtColumn(column);
-      QString words = cell.data().toString();
-      if (const QString detail = cell.data(kDetailRole).toString(); !detail.isEmpty())
-        words += QStringLiteral(" (%1)").arg(detail);
-      if (isTree && column == kWhatColumn) words.prepend(QString(2 * (path(row).size() - least), u' '));
-      cells.append(words);
-    }
-    while (!cells.isEmpty() && cells.last().isEmpty()) cells.removeLast();
-    text += cells.join(u'\t') + u'\n';
-  }
-  return text;
+  return selectedRowsText(*currentView(), isTree ? *m_treeView->header() : *m_flatView->horizontalHeader(),
+                          isTree);
 }
 
-QString TracePane::callText() const {
-  constexpr model::EntryIndex kMost = 100'000;
-  const model::ThreadTrace* thread = m_navigator->thread();
-  const auto at = m_navigator->entryIndex();
-  if (thread == nullptr || !at) return {};
-  const std::vector<model::CallSpan> calls = model::activeCalls(*thread, *at);
-  if (calls.empty()) return {};
-  const model::CallSpan& call = calls.front();
-  const model::EntryIndex first = call.call.value_or(call.first);
-  const model::EntryIndex end = std::min(call.end, first + kMost);
-  std::string text;
-  for (const model::Entry& entry : thread->entries(first, static_cast<std::size_t>(end - first))) {
-    // A call stands in its caller.
-    const std::int32_t level = entry.depth - call.depth + (entry.kind == model::EntryKind::Call ? 0 : 1);
-    text.append(static_cast<std::size_t>(std::clamp(level, 0, 200)) * 2, ' ');
-    text += model::entryText(*m_navigator->trace(), entry) + '\n';
-  }
-  QString whole = QString::fromStdString(text);
-  if (end < call.end) whole += tr("%1 more entries").arg(count(call.end - end)) + u'\n';
-  return whole;
-}
+QString TracePane::callText() const { return wholeCallText(*m_navigator); }
 
 void TracePane::buildTree() {
   m_treeView->setObjectName(QStringLiteral("traceTree"));

@@ -1,6 +1,7 @@
 #include "app/viewer/main_window.h"
 
 #include <QAction>
+#include <QActionGroup>
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDockWidget>
@@ -99,18 +100,14 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
 
   showPage(Showing::Welcome);
   resize(m_options.size.value_or(kDefaultSize));
-  m_defaultState = m_docks->saveState();
   if (m_remember) {
     if (!m_options.size) restoreGeometry(m_settings.state(QStringLiteral("geometry")));
-    m_docks->restoreState(m_settings.state(QStringLiteral("docks")));
-    m_splitter->restoreState(m_settings.state(QStringLiteral("splitter")));
     m_traces->restoreColumns(m_settings.state(QStringLiteral("traceColumns")));
     m_welcome->setRecent(m_settings.recentFiles());
   }
   if (m_options.flat)
     m_traces->setMode(*m_options.flat ? views::TracePane::Mode::Flat : views::TracePane::Mode::Tree);
   if (m_options.disassembly) m_code->disassemblyAction()->setChecked(true);
-  closePanels();
 }
 
 MainWindow::~MainWindow() = default;
@@ -157,16 +154,7 @@ void MainWindow::buildPanels() {
   m_panels = std::make_unique<Panels>(
       *m_docks,
       PanelContext{m_navigator, m_sources, m_annotations, [this](const QString& text) { say(text); }, this});
-  m_docks->setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
-  QDockWidget* threads = m_panels->dockOf(threadsPanel());
-  m_docks->resizeDocks({threads, m_panels->dockOf(callsPanel())}, {190, 520}, Qt::Vertical);
-  m_docks->resizeDocks({threads}, {280}, Qt::Horizontal);
-}
-
-// Those that open when there is something in them.
-void MainWindow::closePanels() {
-  for (const PanelKind& kind : panelKinds())
-    if (!kind.open) m_panels->dock(QString::fromLatin1(kind.name))->hide();
+  m_layouts = std::make_unique<Layouts>(*m_docks, *m_splitter, *m_panels, m_remember ? &m_settings : nullptr);
 }
 
 views::ThreadsPanel* MainWindow::threadsPanel() const { return m_panels->find<views::ThreadsPanel>(); }
@@ -254,6 +242,7 @@ void MainWindow::setTrace(const SharedTrace& trace) {
   m_summary->setTrace(trace);
   m_navigator.setTrace(trace);
   showPage(Showing::Trace);
+  useLayout(m_options.layout.value_or(Layouts::kindFor(trace->summary.reason)));
   setWindowTitle(tr("%1 \u2014 TraceBack").arg(views::traceTitle(*trace)));
   // What the command line asks for holds for the file that it names.
   m_placeAsked = !m_optionsUsed && (m_options.thread || m_options.entry);
@@ -350,8 +339,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   keepSession();
   if (m_remember) {
     m_settings.setState(QStringLiteral("geometry"), saveGeometry());
-    m_settings.setState(QStringLiteral("docks"), m_docks->saveState());
-    m_settings.setState(QStringLiteral("splitter"), m_splitter->saveState());
+    m_layouts->keep();
     m_settings.setState(QStringLiteral("traceColumns"), m_traces->saveColumns());
   }
   QMainWindow::closeEvent(event);
@@ -368,12 +356,10 @@ void MainWindow::dropEvent(QDropEvent* event) {
   openFile(file);
 }
 
-void MainWindow::restoreDefaultLayout() {
-  m_docks->restoreState(m_defaultState);
-  closePanels();
-  const int height = m_splitter->height();
-  m_splitter->setSizes({height * 11 / 20, height * 9 / 20});
-  if (m_remember) m_settings.clearState();
+void MainWindow::useLayout(Layouts::Kind kind) {
+  m_layouts->use(kind);
+  for (QAction* action : m_layoutActions->actions())
+    action->setChecked(action->data() == static_cast<int>(kind));
 }
 
 }  // namespace traceback::app

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "app/viewer/layouts.h"
 #include "app/viewer/load_job.h"
 #include "app/viewer/options.h"
 #include "app/viewer/panels.h"
@@ -18,6 +19,7 @@
 #include "views/navigator.h"
 #include "views/source_cache.h"
 
+class QActionGroup;
 class QDockWidget;
 class QLabel;
 class QMenu;
@@ -78,6 +80,7 @@ class MainWindow : public QMainWindow {
   views::Annotations& annotations() { return m_annotations; }
   views::AnswersPanel* answersPanel() const;
   Panels& panels() { return *m_panels; }
+  Layouts& layouts() { return *m_layouts; }
   QDockWidget* notesDock() const;
   QDockWidget* answersDock() const;
   views::SearchBox* searchBox() const { return m_search; }
@@ -103,7 +106,6 @@ class MainWindow : public QMainWindow {
  private:
   void buildCentral();
   void buildPanels();
-  void closePanels();
   void buildMenus();
   void buildToolBar();
   void showPage(Showing what);
@@ -126,7 +128,7 @@ class MainWindow : public QMainWindow {
   void openEditor();
   void chooseEditor();
   void fillRecentMenu();
-  void restoreDefaultLayout();
+  void useLayout(Layouts::Kind kind);
   void showAbout();
 
   Services m_services;
@@ -158,11 +160,12 @@ class MainWindow : public QMainWindow {
   views::TracePane* m_traces;
   std::unique_ptr<Panels> m_panels;
   views::BackgroundJob m_exporting;
+  std::unique_ptr<Layouts> m_layouts;
   views::SearchBox* m_search;
   QMenu* m_recentMenu;
   QLabel* m_place;
   LoadingNote* m_reading;
-  QByteArray m_defaultState;
+  QActionGroup* m_layoutActions;
 };
 
 }  // namespace traceback::app

@@ -1,6 +1,7 @@
 // The window's menus and tool bar.
 
 #include <QAction>
+#include <QActionGroup>
 #include <QApplication>
 #include <QDockWidget>
 #include <QFileInfo>
@@ -141,8 +142,18 @@ void MainWindow::buildMenus() {
     m_shortcuts.add(dock->toggleViewAction());
   }
   view->addSeparator();
-  named(view->addAction(tr("&Restore Default Layout"), this, &MainWindow::restoreDefaultLayout),
-        "restoreLayout");
+  QMenu* layout = view->addMenu(tr("&Layout"));
+  m_layoutActions = new QActionGroup(this);
+  for (const Layouts::Kind kind : Layouts::kKinds) {
+    QAction* action = layout->addAction(Layouts::title(kind), this, [this, kind] { useLayout(kind); });
+    action->setCheckable(true);
+    action->setChecked(kind == m_layouts->current());
+    action->setData(static_cast<int>(kind));
+    m_layoutActions->addAction(action);
+    named(action, Layouts::name(kind).toLatin1().constData());
+  }
+  layout->addSeparator();
+  named(layout->addAction(tr("&Reset This Layout"), this, [this] { m_layouts->reset(); }), "restoreLayout");
 
   QMenu* help = menuBar()->addMenu(tr("&Help"));
   named(help->addAction(tr("&Keyboard Shortcuts\u2026"), this, &MainWindow::showShortcuts), "shortcuts",

@@ -53,6 +53,10 @@ std::expected<Options, QString> parseOptions(const QStringList& arguments) {
   const QCommandLineOption tree(QStringLiteral("tree"), Words::tr("Show the trace as a tree of calls."));
   const QCommandLineOption disassembly(QStringLiteral("disassembly"),
                                        Words::tr("Show instructions instead of source."));
+  const QCommandLineOption layout(
+      QStringLiteral("layout"),
+      Words::tr("Arrange the panels as for: fault, hang, request or killed. Otherwise as the snap is of."),
+      QStringLiteral("KIND"));
   const QCommandLineOption size(QStringLiteral("size"), Words::tr("Size of the window in pixels."),
                                 QStringLiteral("WIDTHxHEIGHT"));
   const QCommandLineOption colors(QStringLiteral("colors"), Words::tr("Colours: system, light or dark."),
@@ -65,7 +69,7 @@ std::expected<Options, QString> parseOptions(const QStringList& arguments) {
       Words::tr(
           "Print how many milliseconds passed from the start of the program until the trace was painted."));
   parser.addOptions(
-      {help, version, thread, go, compare, paths, flat, tree, disassembly, size, colors, screenshot, time});
+      {help, version, thread, go, compare, paths, flat, tree, disassembly, layout, size, colors, screenshot, time});
   parser.addPositionalArgument(QStringLiteral("SNAP"), Words::tr("The file to open (.tbsnap)."),
                                QStringLiteral("[SNAP]"));
   if (!parser.parse(arguments)) return std::unexpected(parser.errorText());
@@ -111,6 +115,13 @@ std::expected<Options, QString> parseOptions(const QStringList& arguments) {
   if (parser.isSet(go)) {
     options.entry = parser.value(go).toULongLong(&good);
     if (!good) return wrong(QStringLiteral("goto"), Words::tr("'%1' is not a number").arg(parser.value(go)));
+  }
+  if (parser.isSet(layout)) {
+    for (const Layouts::Kind kind : Layouts::kKinds)
+      if (Layouts::word(kind) == parser.value(layout)) options.layout = kind;
+    if (!options.layout)
+      return wrong(QStringLiteral("layout"),
+                   Words::tr("'%1' is none of fault, hang, request and killed").arg(parser.value(layout)));
   }
   if (parser.isSet(size)) {
     options.size = parseSize(parser.value(size));

@@ -8,6 +8,7 @@
 #include <expected>
 #include <optional>
 
+#include "app/viewer/layouts.h"
 #include "app/viewer/settings.h"
 
 namespace traceback::app {
@@ -25,6 +26,7 @@ struct Options {
   std::optional<std::uint64_t> entry;        // to go to
   std::optional<bool> flat;                  // the trace's mode
   bool disassembly = false;
+  std::optional<Layouts::Kind> layout;  // instead of the one for the snap's reason
   QList<SourceMapping> sourceMappings;
   ColorScheme colors = ColorScheme::System;
   bool timeToPaint = false;

@@ -1,8 +1,12 @@
 // Which panels there are. To add one, add its entry (and its headers) here.
 #include "app/viewer/panels.h"
+#include "views/all_threads_panel.h"
 #include "views/annotations_panel.h"
 #include "views/answers_panel.h"
+#include "views/lanes_panel.h"
+#include "views/side_by_side.h"
 #include "views/side_panels.h"
+#include "views/waits_model.h"
 
 namespace traceback::app {
 namespace {
@@ -12,14 +16,37 @@ QWidget* watching(const PanelContext& context) {
   return new Panel(context.navigator, context.parent);
 }
 
+template <typename Panel>
+QWidget* reading(const PanelContext& context) {
+  return new Panel(context.navigator, context.sources, context.parent);
+}
+
+QWidget* lanes(const PanelContext& context) {
+  auto* panel = new views::LanesPanel(context.navigator, context.parent);
+  QObject::connect(panel, &views::LanesPanel::message, panel, context.message);
+  return panel;
+}
+
 constexpr PanelKind kKinds[] = {
-    {"threadsDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Threads"), Qt::LeftDockWidgetArea, true,
+    {"threadsDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Threads"), Qt::LeftDockWidgetArea, false,
      watching<views::ThreadsPanel>},
 
-    {"callsDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Active calls"), Qt::LeftDockWidgetArea, true,
+    {"callsDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Active calls"), Qt::LeftDockWidgetArea, false,
      watching<views::CallsPanel>},
 
-    {"answersDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Answers"), Qt::BottomDockWidgetArea, false,
+    {"waitsDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Where the threads stand"),
+     Qt::BottomDockWidgetArea, false, reading<views::WaitsPanel>},
+
+    {"lanesDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Threads over time"), Qt::BottomDockWidgetArea,
+     false, lanes},
+
+    {"sideBySideDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Threads side by side"),
+     Qt::BottomDockWidgetArea, false, reading<views::SideBySidePanel>},
+
+    {"allThreadsDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Trace of all threads"),
+     Qt::BottomDockWidgetArea, false, reading<views::AllThreadsPanel>},
+
+    {"answersDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Answers"), Qt::BottomDockWidgetArea, true,
      watching<views::AnswersPanel>},
 
     {"annotationsDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Bookmarks"), Qt::BottomDockWidgetArea,
@@ -29,7 +56,7 @@ constexpr PanelKind kKinds[] = {
      }},
 
     {"notesDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Notes about this snap"),
-     Qt::BottomDockWidgetArea, false, watching<views::NotesPanel>},
+     Qt::BottomDockWidgetArea, true, watching<views::NotesPanel>},
 };
 
 }  // namespace

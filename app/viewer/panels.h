@@ -1,6 +1,6 @@
 // The panels around the code and the trace, each in a dock of its own. A panel is added by an entry in the
-// table of panel_kinds.cpp and nothing else: its dock, its place in the View menu, its key and its part in
-// the layouts come from there.
+// table of panel_kinds.cpp and nothing else: its dock, its entry in the View menu and its key come from
+// there. Which are open at first says layouts.cpp.
 #pragma once
 
 #include <QList>
@@ -33,7 +33,7 @@ struct PanelKind {
   const char* name;         // of the dock; keys and layouts are remembered by it
   const char* title;        // marked with QT_TRANSLATE_NOOP("traceback::app::Panels", ...)
   Qt::DockWidgetArea area;  // where it is at first
-  bool open;                // whether it is shown at first
+  bool onRequest;           // it is shown when there is something in it, and closed at first
   QWidget* (*make)(const PanelContext& context);
 };
 // In the order of the View menu.
