@@ -11,6 +11,7 @@
 #include <QLineEdit>
 #include <QSaveFile>
 #include <QTreeView>
+#include <utility>
 
 #include "app/viewer/compare_window.h"
 #include "app/viewer/export_dialog.h"
@@ -94,7 +95,7 @@ void MainWindow::exportTo(const QString& file, model::ExportFormat format,
                           return out.write(piece.data(), static_cast<qint64>(piece.size())) ==
                                  static_cast<qint64>(piece.size());
                         },
-                        stop);
+                        std::move(stop));
         good = good && out.commit();
         if (!good) *error = out.errorString();
       },

@@ -1,4 +1,4 @@
-# fish completion for traceback and traceback-viewer.
+# fish completion for traceback.
 # The words come from the program itself: traceback complete-words.
 
 function __traceback_words
@@ -63,4 +63,3 @@ end
 
 complete -c traceback -f -n 'not __traceback_runs' -a '(__traceback_complete)'
 complete -c traceback -n __traceback_runs -a '(__fish_complete_subcommand --fcs-skip=(math (contains -i -- -- (commandline -opc))))'
-complete -c traceback-viewer -a '(traceback-viewer --help 2>/dev/null | string match -rg -- "^ +(?:-[a-z], )?(--[a-z-]+)")'

@@ -132,6 +132,20 @@ class Completions(unittest.TestCase):
                 for option in options:
                     self.assertIn(option, offered, command)
 
+    def test_the_viewers_options(self):
+        if OPTIONS.viewer is None:
+            self.skipTest("built without the viewer")
+        environment = dict(os.environ, PATH=f"{OPTIONS.viewer.parent}:{os.environ['PATH']}", HOME=str(OPTIONS.folder),
+                           XDG_CONFIG_HOME=str(OPTIONS.folder), XDG_DATA_HOME=str(OPTIONS.folder))
+        _, fish = ran("fish", "--no-config", "-c",
+                      f'source "{self.file}/traceback-viewer.fish"; complete -C "traceback-viewer --"', env=environment)
+        script = (f'source "{self.file}/traceback"; COMP_WORDS=("$1" --); COMP_CWORD=1; _traceback_viewer; '
+                  'printf "%s\\n" "${COMPREPLY[@]}"')
+        _, bash = ran("bash", "-c", script, "bash", OPTIONS.viewer)
+        for option in ("--compare", "--screenshot", "--source-path"):
+            self.assertIn(option, bash)
+            self.assertIn(option, fish)
+
     def test_values(self):
         for offered in (self.bash("print", "--format", ""), self.fish("traceback print --format "),
                         self.zsh("print", "--format", "")):
