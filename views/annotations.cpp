@@ -85,7 +85,7 @@ void Annotations::read() {
       snap[QStringLiteral("pid")] != snapOf(*m_trace)[QStringLiteral("pid")] ||
       snap[QStringLiteral("when")] != snapOf(*m_trace)[QStringLiteral("when")])
     complain(tr("%1: these are the notes of another snap").arg(m_file));
-  for (const QJsonValue& value : m_stored[QStringLiteral("notes")].toArray()) {
+  for (const auto& value : m_stored[QStringLiteral("notes")].toArray()) {
     Annotation note;
     note.stored = value.toObject();
     note.thread =

@@ -112,7 +112,7 @@ class Export : public QObject {
     std::map<int, QStringList> open;
     std::map<int, int> instants;
     QStringList names;
-    for (const QJsonValue& value : document["traceEvents"].toArray()) {
+    for (const auto& value : document["traceEvents"].toArray()) {
       const QJsonObject event = value.toObject();
       QCOMPARE(event["pid"].toInt(), 7);
       const int thread = event["tid"].toInt();
@@ -151,7 +151,7 @@ class Export : public QObject {
             .object()["traceEvents"]
             .toArray();
     double first = -1, second = -1, between = -1;
-    for (const QJsonValue& value : events) {
+    for (const auto& value : events) {
       const QJsonObject event = value.toObject();
       const QString name = event["name"].toString();
       if (name.startsWith("main.c:10")) first = event["ts"].toDouble();
