@@ -178,7 +178,7 @@ class Report {
 // "L" or "L:R", numbers from 1.
 model::Result<std::vector<ThreadPair>> pairsToCompare(const Trace& good, const Trace& bad,
                                                       const CompareCall& call) {
-  const auto all = model::matchThreads(good, bad);
+  auto all = model::matchThreads(good, bad);
   if (call.threads.empty()) return all;
   const auto colon = call.threads.find(':');
   const auto find = [](const Trace& trace, const std::string& file,
