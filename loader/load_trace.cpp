@@ -167,8 +167,8 @@ class SnapLoader {
     } else {
       built.words = kAllWords;
     }
-    built.trace =
-        std::make_shared<const model::ThreadTrace>(std::move(info), built.source, std::move(chunks), m_cache, std::move(times));
+    built.trace = std::make_shared<const model::ThreadTrace>(std::move(info), built.source, std::move(chunks),
+                                                             m_cache, std::move(times));
     return true;
   }
 

@@ -68,8 +68,8 @@ std::expected<Options, QString> parseOptions(const QStringList& arguments) {
       QStringLiteral("time-to-paint"),
       Words::tr(
           "Print how many milliseconds passed from the start of the program until the trace was painted."));
-  parser.addOptions(
-      {help, version, thread, go, compare, paths, flat, tree, disassembly, layout, size, colors, screenshot, time});
+  parser.addOptions({help, version, thread, go, compare, paths, flat, tree, disassembly, layout, size, colors,
+                     screenshot, time});
   parser.addPositionalArgument(QStringLiteral("SNAP"), Words::tr("The file to open (.tbsnap)."),
                                QStringLiteral("[SNAP]"));
   if (!parser.parse(arguments)) return std::unexpected(parser.errorText());

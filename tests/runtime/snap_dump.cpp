@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace traceback::testing {
@@ -24,17 +25,44 @@ bool oneOf(const std::vector<std::uint8_t>& bytes, T& to) {
   return true;
 }
 
+std::optional<std::vector<std::uint8_t>> inflated(const std::uint8_t* stored, std::uint64_t storedSize,
+                                                  std::uint64_t size) {
+  std::vector<std::uint8_t> bytes(size);
+  uLongf got = size;
+  if (uncompress(bytes.data(), &got, stored, storedSize) != Z_OK || got != size) return {};
+  return bytes;
+}
+
+// SnapBlock[n] and the blocks, all of which must be right.
+std::optional<std::vector<std::uint8_t>> joinedBlocks(const SectionEntry& entry, const std::uint8_t* stored) {
+  std::vector<SnapBlock> table((entry.size + kSnapBlockSize - 1) / kSnapBlockSize);
+  std::uint64_t at = table.size() * sizeof table[0];
+  if (at > entry.storedSize || crc32_z(0, stored, at) != entry.crc) return {};
+  std::memcpy(table.data(), stored, at);
+  std::vector<std::uint8_t> bytes;
+  for (const SnapBlock& block : table) {
+    const auto size = std::min(kSnapBlockSize, entry.size - bytes.size());
+    if (block.storedSize > entry.storedSize - at || crc32_z(0, stored + at, block.storedSize) != block.crc)
+      return {};
+    const auto part = block.storedSize == size
+                          ? std::optional(std::vector<std::uint8_t>(stored + at, stored + at + size))
+                          : inflated(stored + at, block.storedSize, size);
+    if (!part) return {};
+    bytes.insert(bytes.end(), part->begin(), part->end());
+    at += block.storedSize;
+  }
+  return at == entry.storedSize ? std::optional(bytes) : std::nullopt;
+}
+
 std::optional<std::vector<std::uint8_t>> sectionBytes(const SectionEntry& entry,
                                                       const std::vector<std::uint8_t>& file) {
   if (entry.storedSize > file.size() || entry.offset > file.size() - entry.storedSize) return {};
   const std::uint8_t* stored = file.data() + entry.offset;
+  if ((entry.flags & kSectionInBlocks) != 0) return joinedBlocks(entry, stored);
   if (crc32_z(0, stored, entry.storedSize) != entry.crc) return {};
   if ((entry.flags & kSectionDeflated) == 0)
     return std::vector<std::uint8_t>(stored, stored + entry.storedSize);
-  std::vector<std::uint8_t> bytes(entry.size);
-  uLongf size = entry.size;
-  if (uncompress(bytes.data(), &size, stored, entry.storedSize) != Z_OK || size != entry.size) return {};
-  return bytes;
+  return inflated(stored, entry.storedSize, entry.size);
 }
 
 }  // namespace
