@@ -275,7 +275,13 @@ void Walker::takeEvent(const Record& record, std::uint8_t segment) {
                      (m_state.handlers.empty() || m_state.handlers.back().segment != segment);
   // All but these begin with the time.
   if (type != RecordType::LoopCount && type != RecordType::Resumption && !early) {
-    if (const auto time = record.value(0)) m_state.time = {*time};
+    const auto time = record.value(0);
+    // Read, but not yet written when a signal came: what its handler read is later.
+    const bool overtaken = time && segment < m_state.timeSegment && *time < m_state.time.value;
+    if (time && !overtaken) {
+      m_state.time = {*time};
+      m_state.timeSegment = segment;
+    }
   }
   const auto sync = [&](model::SyncCause cause) {
     auto entry = make(model::EntryKind::Sync);

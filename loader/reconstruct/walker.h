@@ -58,6 +58,7 @@ struct WalkState {
   std::vector<Handler> handlers;
   std::optional<model::Entry> pending;  // the last line or gap: what follows may still add to it
   model::Ticks time;
+  std::uint8_t timeSegment = 0;  // where that was read
   std::int32_t outerDepth = -1;         // of the caller of the stack's lowest frame
   std::uint64_t nextSignal = 0;         // expected SignalBegin sequence
   bool anySignal = false;

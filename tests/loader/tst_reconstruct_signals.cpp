@@ -11,6 +11,36 @@ using tests::reconstruct;
 class SignalsTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
+  // A ring that was full read the clock; before that was written a signal came, and read it too.
+  void aReadingThatASignalOvertookIsOlderThanTheHandlers() {
+    const auto got = reconstruct({.map = kLoop, .ring = R"(
+      start
+      main.a
+      main.h c
+      f.a
+      signal 14 at f.a+4
+      main.a
+      return
+      time 1000
+      + x y
+      main.d
+      thread-end
+    )"});
+    QVERIFY(got.thread().times().trusted());
+    QCOMPARE(got.notes().find("clock"), std::string::npos);
+  }
+
+  void aClockThatRunsBackwardsIsSaid() {
+    const auto got = reconstruct({.map = kLoop, .ring = R"(
+      time 2000
+      main.a
+      time 1000
+      main.h r
+    )"});
+    QVERIFY(!got.thread().times().trusted());
+    QVERIFY(got.notes().find("its clock ran backwards") != std::string::npos);
+  }
+
   void handlerInTheMiddleOfADag() {
     const auto got = reconstruct({.map = kLoop, .ring = R"(
       main.a
