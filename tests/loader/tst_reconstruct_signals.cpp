@@ -21,8 +21,8 @@ class SignalsTest : public QObject {
       signal 14 at f.a+4
       main.a
       return
-      time 1000
       + x y
+      time 1000
       main.d
       thread-end
     )"});
