@@ -106,12 +106,15 @@ class SnapLoader {
     return true;
   }
 
+  static std::uint64_t wordsOf(const RingView& ring) {
+    std::uint64_t words = 0;
+    for (const auto& segment : ring.segments()) words += segment.size();
+    return words;
+  }
+
   std::uint64_t wordCount() const {
     std::uint64_t words = 0;
-    for (const auto& thread : m_threads) {
-      if (!thread.ring) continue;
-      for (const auto& segment : thread.ring->segments()) words += segment.size();
-    }
+    for (const auto& thread : m_threads) words += thread.ring ? wordsOf(*thread.ring) : 0;
     return words;
   }
 
@@ -133,6 +136,7 @@ class SnapLoader {
   bool build(std::size_t index, std::uint64_t words) {
     auto& thread = m_threads[index];
     auto& built = m_built[index];
+    if (!thread.ring || wordsOf(*thread.ring) <= words) words = kAllWords;
     if (built.trace && built.words >= words) return true;
     built = {};
     built.words = words;
@@ -144,7 +148,6 @@ class SnapLoader {
       if (words == kAllWords) thread.ring->settleBeginnings();
       auto timeline = buildTimeline(*thread.ring, thread.end, name, built.report);
       if (words != kAllWords) keepNewest(timeline, thread.ring->segments(), words);
-      if (timeline.start != Timeline::Start::NotRead) built.words = kAllWords;
       const auto share = 0.7 / static_cast<double>(m_threads.size());
       const auto goOn = [&](double done) {
         if (words == kAllWords)
@@ -164,8 +167,6 @@ class SnapLoader {
            times.trusted() ? 0 : 1);
       info.fault = built.source->fault();
       info.recordCount = built.source->recordCount();
-    } else {
-      built.words = kAllWords;
     }
     built.trace = std::make_shared<const model::ThreadTrace>(std::move(info), built.source, std::move(chunks),
                                                              m_cache, std::move(times));
@@ -205,7 +206,7 @@ class SnapLoader {
   }
 
   // What is built by now, as a trace. Ends the filling of m_context.
-  std::shared_ptr<model::Trace> assemble() {
+  std::shared_ptr<const model::Trace> assemble() {
     auto trace = std::make_shared<model::Trace>(m_known);
     std::vector<std::uint64_t> withoutMap(m_known.modules.size());
     for (const auto& built : m_built) {
@@ -228,7 +229,6 @@ class SnapLoader {
   std::shared_ptr<const model::Trace> assembleAndGoOn() {
     auto next = std::make_shared<TraceContext>(*m_context);
     auto trace = assemble();
-    trace->partial = true;
     m_context = std::move(next);
     return trace;
   }

@@ -151,7 +151,6 @@ class Trace {
   std::vector<SourceFile> files;
   std::vector<std::shared_ptr<const ThreadTrace>> threads;  // the one at fault first, then by tid
   LoadReport report;
-  bool partial = false;  // of some threads only the newest entries are shown yet: GapCause::NotRead
 
   const Module* module(ModuleId id) const;  // null if none
   const Function* function(FunctionId id) const;

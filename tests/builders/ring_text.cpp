@@ -158,6 +158,10 @@ void RingText::line(const std::vector<std::string>& words) {
   }
 }
 
+void RingText::zero(std::size_t first, std::size_t count) {
+  std::fill_n(m_segments[0].words.begin() + static_cast<std::ptrdiff_t>(first), count, format::kInvalidWord);
+}
+
 std::vector<std::byte> RingText::bytes() const {
   format::RingHeader header{};
   header.magic = format::kRingMagic;

@@ -40,6 +40,8 @@ class RingText {
   RingText(std::string_view text, const MapText& map, const Options& options);
   RingText(std::string_view text, const MapText& map) : RingText(text, map, Options{}) {}
 
+  // Words from this position of the ring on become what they are before they are used.
+  void zero(std::size_t first, std::size_t count);
   std::vector<std::byte> bytes() const;
   // The position of the word last claimed at level n.
   std::uint64_t position(unsigned level) const;

@@ -155,6 +155,26 @@ class LargeSnapsTest : public QObject {
     QCOMPARE(texts.size(), std::size_t{1});
     QCOMPARE(texts[0], tests::threadText(*loaded.trace, *loaded.trace->threads[0]));
   }
+
+  void aThreadThatAPreviewShowsWholeIsReadAsCarefullyAsAnyOther() {
+    const MapText map(tests::kLoop);
+    const RingText::Options options{.subBufferWords = 8};
+    std::string text;
+    for (int i = 0; i < 13; ++i) text += "main.h c\nf.a y\nmain.d\n";
+    RingText ring(text, map, options);
+    // The oldest sub-buffer ended early, and was just being overwritten.
+    ring.zero(2 * 8, 3);
+    ring.zero(2 * 8 + 6, 1);
+    const auto bytes = tests::ProcessText{.map = &map, .ring = &ring, .options = options}.snap().bytes();
+    const auto plain = load(bytes).value();
+    loader::LoadOptions withPreviews;
+    withPreviews.largeFrom = 1;
+    withPreviews.preview = [](const auto&) {};
+    const auto previewed = load(bytes, withPreviews).value();
+    QCOMPARE(tests::threadText(*previewed.trace, *previewed.trace->threads[0]),
+             tests::threadText(*plain.trace, *plain.trace->threads[0]));
+    QCOMPARE(notesOf(*previewed.trace), notesOf(*plain.trace));
+  }
 };
 
 QTEST_APPLESS_MAIN(LargeSnapsTest)

@@ -319,11 +319,9 @@ class ReadersTest : public QObject {
     options.subBufferWords = 8;
     std::string text;
     for (int i = 0; i < 40; ++i) text += "f.a\n";
-    auto bytes = RingText(text, map, options).bytes();
-    // Ordinal 5 is in use; the oldest, 2, is at index 2: its first three words are zero already.
-    for (int i = 0; i < 3; ++i)
-      put(bytes, format::kRingHeaderSize + (2 * 8 + static_cast<unsigned>(i)) * 4, 0U);
-    const auto view = ringOf(bytes);
+    RingText ring(text, map, options);
+    ring.zero(2 * 8, 3);  // ordinal 5 is in use; the oldest, 2, is at index 2
+    const auto view = ringOf(ring.bytes());
     QCOMPARE(view.segments()[0].size(), std::size_t{5 + 2 * 8 + 5});
     QCOMPARE(view.segments()[0].positionOf(0), std::uint64_t{2 * 8 + 3});
   }
