@@ -86,7 +86,7 @@ def measured(name: str, runner: Runner) -> dict:
     folder = runner.prepared()
     command = f"valgrind -q --tool=callgrind --trace-children=yes --dump-instr=yes --callgrind-out-file=../callgrind.%p bash -c {repr_shell(PROGRAMS[name])}"
     subprocess.run(["bash", "-c", command], cwd=folder, env=runner.environment(folder), stdin=subprocess.DEVNULL, check=False, capture_output=True,
-                   start_new_session=True)
+                   start_new_session=True, timeout=1200)
     ran = collections.defaultdict(set)
     for file in runner.top.glob("callgrind.*"):
         for path, addresses in executed(file).items():

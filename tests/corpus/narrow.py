@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import maps
 from jobs import Script
-from runner import Runner
+from runner import Late, Runner
 
 
 @dataclasses.dataclass
@@ -56,7 +56,10 @@ class Narrowing:
         self.runs += 1
         self.runner.trapped()
         lines, _ = self.runner.bound(self.used, self.mode, choice)
-        return self.plain.difference(self.runner.run(self.job, self.mode, lines, 60 + 30 * self.plain.seconds)) is None
+        try:
+            return self.plain.difference(self.runner.once(self.job, self.mode, lines, 60 + 30 * self.plain.seconds)) is None
+        except Late:
+            return False
 
     def at_breakpoints(self, met: list[tuple[str, int]]) -> Culprit | None:
         """Where leaving out the functions in which breakpoints were met is enough: one of them that is needed. Old code that is

@@ -12,6 +12,10 @@ import threading
 
 MINUTES = 60
 HERE = pathlib.Path(__file__).parent
+# Where the build under test is shown to copies (bound.py): processes may change their user, and to others than who runs this
+# the project's folder may be closed. Every system has it, and nothing under test looks there.
+SHOWN = "/mnt"
+RUNTIME = f"{SHOWN}/lib/libtraceback.so"
 # The C library and the dynamic linker stay as they are by default.
 LEFT_OUT = re.compile(r"/(ld-linux-x86-64\.so\.2|lib(c|pthread|dl|rt|traceback|traceback-audit)\.so[.0-9]*)$")
 
@@ -78,7 +82,7 @@ class Objects:
     def write(self, path: str, out: pathlib.Path, mode: str, options: tuple[str, ...] = ()) -> dict:
         """Instruments it; what was said of that. `status` is 0 if there is a copy now, 1 if the file was left alone."""
         flags = {"null": ["--null"], "poison": ["--poison"]}.get(mode, [])
-        ran = subprocess.run([self.traceback, "instrument", path, "-o", out, "--report", "json", *flags, *options], check=False,
+        ran = subprocess.run([self.traceback, "instrument", path, "-o", out, "--report", "json", "--runtime", RUNTIME, *flags, *options], check=False,
                              capture_output=True, timeout=15 * MINUTES, start_new_session=True)
         lines = ran.stderr.decode(errors="replace").strip().splitlines()
         if ran.returncode not in (0, 1):

@@ -10,11 +10,21 @@ What it comes to is written to report.md and report.json in the state folder.
 
 import argparse
 import pathlib
+import signal
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import quick  # noqa: E402
 import whole  # noqa: E402
+
+
+def take_signals() -> None:
+    """What nohup(1) or a shell's background made this run ignore, its children would ignore too: with a handler instead, they start
+    with the default. An interrupt ends the run, others are ignored as before."""
+    for number in signal.valid_signals():
+        if signal.getsignal(number) == signal.SIG_IGN and number not in (signal.SIGPIPE, signal.SIGXFSZ):  # Python's own, see bound.py
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else lambda *_: None)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def main() -> int:
@@ -35,6 +45,7 @@ def main() -> int:
     parser.add_argument("--programs", type=pathlib.Path, default="build/release", help=argparse.SUPPRESS)
     parser.add_argument("--state", type=pathlib.Path, default="build/check/corpus", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    take_signals()
     return quick.main(options) if options.quick else whole.main(options)
 
 

@@ -14,15 +14,20 @@ import time
 
 import data
 from jobs import Script
-from objects import LEFT_OUT, Objects, is_elf, observer
+from objects import LEFT_OUT, RUNTIME, SHOWN, Objects, is_elf, observer
 
 SECONDS_PLAIN = 60
+PATIENCE = 4  # so many times longer may it take when it is repeated
 HERE = pathlib.Path(__file__).parent
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/games"
 SAYING = re.compile(rb"^traceback: .*\n?", re.M)  # what `traceback run` says about itself
 
 
 TROUBLE = (RuntimeError, OSError, subprocess.SubprocessError)  # with the instrumentor, or with room for what it writes
+
+
+class Late(RuntimeError):
+    """It did not end in time, which says more of the machine than of what was run."""
 
 
 class Stopped(BaseException):
@@ -64,8 +69,10 @@ class Runner:
         self.inputs = state / "inputs"
         self.running: subprocess.Popen | None = None
         self.stopped = False
-        self.observer = observer(state)
+        self.observer = self.top / "observe.so"  # where other users reach it
+        shutil.copy(observer(state), self.observer)
         self.trapper = self.top / "trap.so"
+        self.listing("traps")
         subprocess.run(["cc", "-O1", "-shared", "-fPIC", f'-DCORPUS_TRAPS="{self.top}/traps"', "-o", self.trapper, HERE / "trap.c"], check=True)
 
     def close(self) -> None:
@@ -102,13 +109,18 @@ class Runner:
         settings = " ".join(f"{name}={value}" for name, value in self.variables(mode).items())
         return f'run() {{ {settings} "$@"; }}\n'
 
-    def end(self, process: subprocess.Popen) -> None:
-        """And whatever it has left behind in its group."""
-        self.running = None
-        self.kill(process)
-        process.wait()
-        if self.stopped:
-            raise Stopped
+    def ended(self, process: subprocess.Popen, limit: float) -> int:
+        """Its exit status. Whatever it has left behind in its group ends, too."""
+        try:
+            return process.wait(limit)
+        except subprocess.TimeoutExpired:
+            raise Late(f"did not end within {limit:.0f} s (load {os.getloadavg()[0]:.1f})") from None
+        finally:
+            self.running = None
+            self.kill(process)
+            process.wait()
+            if self.stopped:
+                raise Stopped
 
     def stop(self) -> None:
         """Ends what runs, and whatever would run next."""
@@ -122,11 +134,24 @@ class Runner:
         except ProcessLookupError:
             pass
 
+    def listing(self, name: str) -> pathlib.Path:
+        """An empty file to which whatever user's processes append lines."""
+        path = self.top / name
+        path.write_text("")
+        path.chmod(0o666)
+        return path
+
+    def lines_in(self, name: str) -> list[str]:
+        return sorted(set((self.top / name).read_text(errors="surrogateescape").splitlines()))
+
+    def paths_observed(self) -> list[str]:
+        """The ELF files that processes observed since listing("observed") have loaded."""
+        return sorted(path for path in {os.path.realpath(line) for line in self.lines_in("observed")} if is_elf(path))
+
     def trapped(self) -> list[tuple[str, int]]:
         """File and link-time address of the breakpoints in poisoned code that were met since this was asked before."""
-        listing = self.top / "traps"
-        found = sorted(set(listing.read_text().splitlines())) if listing.exists() else []
-        listing.unlink(missing_ok=True)
+        found = self.lines_in("traps")
+        self.listing("traps")
         return [(os.path.realpath(path), int(address, 16)) for path, address in (line.rsplit(" ", 1) for line in found)]
 
     def traps(self) -> str:
@@ -135,12 +160,10 @@ class Runner:
 
     def observed(self, job: Script) -> tuple[Outcome, list[str]]:
         """A plain run, and the ELF files that it used."""
-        listing = self.top / "observed"
-        listing.unlink(missing_ok=True)
+        self.listing("observed")
         outcome = self.run(job, "observed")
-        paths = {os.path.realpath(line) for line in listing.read_text().splitlines()} if listing.exists() else set()
         # Not what the job itself has made: that is plain data to it.
-        return outcome, sorted(p for p in paths if not p.startswith((str(self.top), str(self.state))) and is_elf(p))
+        return outcome, [path for path in self.paths_observed() if not path.startswith((str(self.top), str(self.state)))]
 
     def bound(self, used: list[str], mode: str, choice: dict[str, tuple[str, ...]] | None = None) -> tuple[list[str], list[str]]:
         """The lines for bound.py, and the files left alone. `choice`: only these files, each with further options."""
@@ -160,31 +183,40 @@ class Runner:
                 alone.append(path)
             else:
                 lines.append(f"{copy}\t{path}")
-        if mode == "poison" and lines:
-            # Such copies do not ask whether the runtime is there, and need its thread-local room.
-            preload = self.top / "ld.so.preload"
-            preload.write_text(f"{self.programs}/lib/libtraceback.so {self.trapper}\n")
-            pathlib.Path("/etc/ld.so.preload").touch()
-            lines.append(f"{preload}\t/etc/ld.so.preload")
         return lines, alone
 
+    def command(self, mode: str, lines: list[str], words: list[str | pathlib.Path]) -> list[str | pathlib.Path]:
+        """Runs `words` where these lines of bound() hold, and what the copies need is in its place."""
+        bound = list(lines)
+        if bound:
+            bound.append(f"{self.programs}\t{SHOWN}")
+        if bound and mode == "poison":
+            # Such copies do not ask whether the runtime is there, and need its thread-local room.
+            preload = self.top / "ld.so.preload"
+            preload.write_text(f"{RUNTIME} {self.trapper}\n")
+            pathlib.Path("/etc/ld.so.preload").touch()
+            bound.append(f"{preload}\t/etc/ld.so.preload")
+        listing = self.top / "bound"
+        listing.write_text("".join(line + "\n" for line in bound))
+        return [sys.executable, HERE / "bound.py", listing, *words]
+
     def run(self, job: Script, mode: str, lines: list[str] | None = None, limit: float = SECONDS_PLAIN) -> Outcome:
-        """`mode` is plain, observed, null, probes or poison."""
+        """`mode` is plain, observed, null, probes or poison. What does not end in time is repeated with more of it."""
+        try:
+            return self.once(job, mode, lines, limit)
+        except Late:
+            return self.once(job, mode, lines, PATIENCE * limit)
+
+    def once(self, job: Script, mode: str, lines: list[str] | None, limit: float) -> Outcome:
         folder = self.prepared()
         script = self.top / "script"
         script.write_text("enable -n echo printf test [ true false pwd kill\n" + self.function(mode) + job.text)
-        listing = self.top / "bound"
-        listing.write_text("".join(line + "\n" for line in lines or []))
-        words = [sys.executable, str(HERE / "bound.py"), str(listing), "bash", "--norc", str(script)]
+        words = self.command(mode, lines or [], ["bash", "--norc", script])
         began = time.monotonic()
         with open(self.top / "out", "wb") as out, open(self.top / "err", "wb") as err:
             process = self.running = subprocess.Popen(words, cwd=folder, env=self.environment(folder), stdin=subprocess.DEVNULL, stdout=out,
                                                       stderr=err, start_new_session=True)
-            try:
-                status = process.wait(limit)
-            except subprocess.TimeoutExpired:
-                status = -signal.SIGALRM
-        self.end(process)
+            status = self.ended(process, limit)
         said = [SAYING.sub(b"", (self.top / name).read_bytes()) for name in ("out", "err")]
         return Outcome(status, said[0], said[1], contents(folder), time.monotonic() - began)
 

@@ -1,14 +1,11 @@
 """Servers under load, instrumented: no request may fail, and they stop as they should."""
 
 import dataclasses
-import os
-import pathlib
 import re
 import subprocess
-import sys
 
-from objects import LEFT_OUT, is_elf
-from runner import HERE, TROUBLE, Runner
+from objects import LEFT_OUT
+from runner import TROUBLE, Late, Runner
 from state import State
 
 SECONDS = 14.0  # that one takes in a mode
@@ -77,25 +74,15 @@ def once(server: Server, runner: Runner, mode: str, lines: list[str]) -> tuple[b
     folder = runner.top / server.name
     folder.mkdir(exist_ok=True)
     folder.chmod(0o755)
-    listing = runner.top / "bound"
-    listing.write_text("".join(line + "\n" for line in lines))
     script = runner.top / "script"
     settings = " ".join(f"{name}={value}" for name, value in runner.variables(mode).items())
-    # A server changes its user, and both may write what was observed.
     script.write_text(f'run() {{ if [ "$(type -t $1)" = function ]; then (export {settings} X=; "$@"); else {settings} "$@"; fi; }}\n{WAIT}'
                       f"{server.start}\necho BEGIN\n{server.load}\necho END\n{server.stop}\necho STOPPED $?\n")
-    (runner.top / "observed").touch()
-    (runner.top / "observed").chmod(0o666)
     with open(runner.top / "out", "wb") as out:
-        process = runner.running = subprocess.Popen([sys.executable, str(HERE / "bound.py"), str(listing), "bash", "--norc", str(script)], cwd=folder,
+        process = runner.running = subprocess.Popen(runner.command(mode, lines, ["bash", "--norc", script]), cwd=folder,
                                    env={**runner.environment(folder), "HOME": str(runner.top)}, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
                                    start_new_session=True)
-        try:
-            process.wait(300)
-        except subprocess.TimeoutExpired:
-            return False, "did not end"
-        finally:
-            runner.end(process)
+        runner.ended(process, 300)
     text = (runner.top / "out").read_text(errors="replace")
     load = text.partition("BEGIN\n")[2].partition("\nEND")[0]
     requests = [float(number) for number in re.findall(server.rate, load)]
@@ -103,6 +90,16 @@ def once(server: Server, runner: Runner, mode: str, lines: list[str]) -> tuple[b
     met = re.search(f".*(?:{server.failures}).*", load)
     said = f"{' + '.join(f'{number:.0f}' for number in requests)} requests" if good else f"FAILED: {met[0] if met else ' / '.join(text.strip().splitlines()[-12:])}"
     return good, said
+
+
+def tried(server: Server, runner: Runner, mode: str, lines: list[str]) -> tuple[bool, str]:
+    """As once(), and again if that did not end in time."""
+    for _ in range(2):
+        try:
+            return once(server, runner, mode, lines)
+        except Late as late:
+            told = f"{late}, twice"
+    return False, told
 
 
 def judge(server: Server, runner: Runner, state: State, modes: list[str], again: bool) -> list[str]:
@@ -113,17 +110,16 @@ def judge(server: Server, runner: Runner, state: State, modes: list[str], again:
     due = [mode for mode in modes if known["modes"].get(mode, {}).get("why", "not run")]
     if not due:
         return []
-    observed = runner.top / "observed"
-    observed.unlink(missing_ok=True)
-    fine, told = once(server, runner, "observed", [])
+    runner.listing("observed")
+    fine, told = tried(server, runner, "observed", [])
     state.note(known, "plain", "" if fine else told, said=told)
     said = [f"{server.name}: plain: {told}"]
-    used = sorted({path for line in observed.read_text().splitlines() if is_elf(path := os.path.realpath(line)) and not LEFT_OUT.search(path)})
+    used = [path for path in runner.paths_observed() if not LEFT_OUT.search(path)]
     for mode in due if fine else []:
         runner.trapped()
         try:
             lines, alone = runner.bound(used, mode)
-            fine, told = once(server, runner, mode, lines)
+            fine, told = tried(server, runner, mode, lines)
         except TROUBLE as failure:
             lines, alone, fine, told = [], [], False, str(failure)
         if not fine:

@@ -4,15 +4,12 @@ Sources come from Debian's own source packages, fetched when they are needed. Wh
 """
 
 import dataclasses
-import os
 import pathlib
 import re
-import signal
 import subprocess
-import sys
 
 from objects import LEFT_OUT, is_elf
-from runner import HERE, TROUBLE, Runner
+from runner import TROUBLE, Late, Runner
 from state import State
 
 MINUTES = 60
@@ -129,17 +126,11 @@ class Suites:
 
     def once(self, suite: Suite, folder: pathlib.Path, mode: str, lines: list[str]) -> Result:
         environment = {**self.runner.environment(folder), "HOME": str(self.runner.top), **self.runner.variables(mode)}
-        listing = self.runner.top / "bound"
-        listing.write_text("".join(line + "\n" for line in lines))
         log = self.folder / f"{suite.name}-{mode}.log"
         with open(log, "wb") as out:
-            process = self.runner.running = subprocess.Popen([sys.executable, str(HERE / "bound.py"), str(listing), "bash", "-c", suite.run], cwd=folder, env=environment,
+            process = self.runner.running = subprocess.Popen(self.runner.command(mode, lines, ["bash", "-c", suite.run]), cwd=folder, env=environment,
                                        stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
-            try:
-                status = process.wait(40 * MINUTES)
-            except subprocess.TimeoutExpired:
-                status = -signal.SIGALRM
-        self.runner.end(process)
+            status = self.runner.ended(process, 40 * MINUTES)
         text = log.read_text(errors="replace")
         failed = {next(group for group in match.groups() if group) for match in re.finditer(suite.failed, text, re.M)}
         counts = re.findall(suite.total, text, re.M)
@@ -149,10 +140,9 @@ class Suites:
     def plain(self, suite: Suite, folder: pathlib.Path, known: dict) -> Result:
         """What fails of it without TraceBack, and the files that it uses; known for good once it has been found out."""
         if "plain" not in known:
-            observed = self.runner.top / "observed"
-            observed.unlink(missing_ok=True)
+            self.runner.listing("observed")
             ran = self.once(suite, folder, "observed", [])
-            used = {os.path.realpath(line) for line in observed.read_text().splitlines()} if observed.exists() else set()
+            used = self.runner.paths_observed()
             own = {str(path) for pattern in suite.paths for path in folder.glob(pattern)}
             known["used"] = sorted(path for path in {*used, *own} if (path in own or not path.startswith(str(self.folder))) and is_elf(path)
                                    and not LEFT_OUT.search(path))
@@ -161,7 +151,11 @@ class Suites:
 
     def compared(self, suite: Suite, folder: pathlib.Path, plain: Result, mode: str, lines: list[str]) -> tuple[Result, str]:
         """In a mode, and why that is not as good as plain. Either may be unsteady by itself, so each has a second try."""
-        other = self.once(suite, folder, mode, lines)
+        try:
+            other = self.once(suite, folder, mode, lines)
+        except Late:
+            other = self.once(suite, folder, mode, lines)
+
         def why(failed: set[str], *plains: Result) -> str:
             new = failed.difference(*(p.failed for p in plains))
             if new:
@@ -187,11 +181,16 @@ class Suites:
         due = [mode for mode in modes if known["modes"].get(mode, {}).get("why", "not run")]
         if not due:
             return []
-        folder = self.unpacked(suite)
-        if isinstance(folder, str):
-            known["skipped"] = folder
-            return [f"{suite.name}: skipped: {folder}"]
-        plain = self.plain(suite, folder, known)
+        try:
+            folder = self.unpacked(suite)
+            if isinstance(folder, str):
+                known["skipped"] = folder
+                return [f"{suite.name}: skipped: {folder}"]
+            plain = self.plain(suite, folder, known)
+        except TROUBLE as failure:
+            for mode in due:
+                state.note(known, mode, f"plain: {failure}", total=0, failed=[], files=0, alone=[])
+            return [f"{suite.name}: plain: FAILED: {failure}"]
         said = [f"{suite.name}: plain: {plain.total} tests, {len(plain.failed)} failed, exit status {plain.status}"]
         for mode in due:
             self.runner.trapped()

@@ -63,6 +63,7 @@ class Report:
         self.lines += rows("what | number", list(numbers.items()))
         self.summary["jobs"] = numbers
         self.failing("job", counted)
+        self.failures += [(f"job {name}", "plain", one["trouble"], "") for name, one in known.items() if "trouble" in one]
         self.lines += rows("job not counted | why", [(name, f"`{one['unsteady'][:200]}`") for name, one in tried.items() if one["unsteady"]])
         return used
 

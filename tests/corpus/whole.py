@@ -83,7 +83,13 @@ class Whole:
 
         def work(runner: Runner, item: tuple[int, Script]) -> None:
             number, job = item
-            said = judge(job, runner, self.state, self.modes)
+            known = self.state.of("jobs", job.key, job.text)
+            known.pop("trouble", None)
+            try:
+                said = judge(job, runner, self.state, self.modes)
+            except TROUBLE as failure:
+                known["trouble"] = str(failure)
+                said = [f"not run: {failure}"]
             self.state.save()
             self.clock.done(cost, not said)
             if said:

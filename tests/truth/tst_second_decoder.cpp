@@ -28,7 +28,9 @@ class TestSecondDecoder : public QObject {
 
 void TestSecondDecoder::theCopiesAreTheOriginals_data() {
   QTest::addColumn<QString>("file");
-  QStringList files = {"/usr/bin/lua5.4",
+  const QString unusual = TRUTH_PROGRAM_DIR "/known/unusual";
+  QStringList files = {unusual,
+                       "/usr/bin/lua5.4",
                        "/usr/bin/gzip",
                        "/usr/bin/sqlite3",
                        "/usr/lib/x86_64-linux-gnu/libz.so.1",
@@ -75,6 +77,8 @@ void TestSecondDecoder::aChangedByteIsNoticed_data() {
   QTest::newRow("unwind search table") << "exceptions-O0" << ".eh_frame_hdr" << 0 << 4 << 23;
   QTest::newRow("exception tables") << "exceptions-O0" << ".gcc_except_table" << 0 << 4 << 7;
   QTest::newRow("original code") << "switches-O2" << ".text" << 1 << 3 << 29;
+  QTest::newRow("unusual code") << "known/unusual" << ".traceback.text" << 1 << 2 << 17;
+  QTest::newRow("notes that moved") << "known/unusual" << ".note.gnu.build-id" << 0 << 4 << 3;
   QTest::newRow("original data") << "switches-O2" << ".rodata" << 0 << 4 << 29;
 }
 
@@ -95,7 +99,7 @@ void TestSecondDecoder::aChangedByteIsNoticed() {
       runToEnd("readelf", {"-SW", (*run)->program()}, QProcessEnvironment::systemEnvironment());
   QVERIFY2(sections, sections ? "" : qPrintable(sections.error()));
   const auto found = QRegularExpression(" " + QRegularExpression::escape(section) +
-                                        "\\s+PROGBITS\\s+([0-9a-f]+)\\s+([0-9a-f]+)\\s+([0-9a-f]+)")
+                                        "\\s+(?:PROGBITS|NOTE)\\s+([0-9a-f]+)\\s+([0-9a-f]+)\\s+([0-9a-f]+)")
                          .match(QString::fromUtf8(sections->output));
   QVERIFY(found.hasMatch());
   const qsizetype offset = found.captured(2).toLongLong(nullptr, 16),

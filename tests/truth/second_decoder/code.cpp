@@ -12,7 +12,31 @@ struct Shape {
   unsigned size = 0;
   unsigned ripOffset = 0;
   std::int32_t displacement = 0;
+  bool vectorsOnly = false;  // of general registers it reads those of its address alone, and no flag
+  std::uint16_t address = 0;
 };
+
+// Products of vectors, added up, that AVX has got after AVX-512 had them (Intel's manual: VPDPB*, VPDPW*,
+// VPMADD52*, with VEX prefixes): the opcode of map 0F38, VEX.W and VEX.pp.
+bool addsProducts(unsigned opcode, unsigned w, unsigned pp) {
+  constexpr unsigned k66 = 1;
+  switch (opcode) {
+    case 0x50:  // AVX-VNNI with 66, AVX-VNNI-INT8 with the others
+    case 0x51:
+      return w == 0;
+    case 0x52:
+    case 0x53:
+      return w == 0 && pp == k66;
+    case 0xB4:  // AVX-IFMA
+    case 0xB5:
+      return w == 1 && pp == k66;
+    case 0xD2:  // AVX-VNNI-INT16
+    case 0xD3:
+      return w == 0 && pp <= 2;
+    default:
+      return false;
+  }
+}
 
 // How long a vector or system instruction is that Capstone does not know: prefixes, an opcode of a map, a
 // ModRM byte and what that asks for, and in some maps a constant. Such never are jumps.
@@ -24,12 +48,17 @@ std::optional<Shape> shapeOf(std::span<const unsigned char> bytes) {
   if (at + 6 > bytes.size()) return std::nullopt;
   unsigned map = 0;
   bool vector = false;
+  unsigned highBase = 0, highIndex = 0;
+  Shape shape;
   if (bytes[at] == 0x62) {
     map = bytes[at + 1] & 7;
     at += 4;
     vector = true;
   } else if (bytes[at] == 0xC4) {
     map = bytes[at + 1] & 31;
+    shape.vectorsOnly = map == 2 && addsProducts(bytes[at + 3], bytes[at + 2] >> 7, bytes[at + 2] & 3);
+    highBase = (~bytes[at + 1] >> 5 & 1U) << 3;
+    highIndex = (~bytes[at + 1] >> 6 & 1U) << 3;
     at += 3;
     vector = true;
   } else if (bytes[at] == 0xC5) {
@@ -53,14 +82,19 @@ std::optional<Shape> shapeOf(std::span<const unsigned char> bytes) {
   } else if (map == 0 || map == 4 || map > 6) {
     return std::nullopt;
   }
-  Shape shape;
   const unsigned modrm = bytes[at++], mod = modrm >> 6, rm = modrm & 7;
   if (mod != 3) {
+    const auto reads = [&shape](unsigned number) {
+      shape.address = std::uint16_t(shape.address | 1U << number);
+    };
     unsigned base = rm;
     if (rm == 4) {
       if (at >= bytes.size()) return std::nullopt;
+      const unsigned index = (bytes[at] >> 3 & 7) | highIndex;
       base = bytes[at++] & 7;
+      if (index != 4) reads(index);
     }
+    if (mod != 0 || base != 5) reads(base | highBase);
     if (mod == 0 && rm == 5) shape.ripOffset = unsigned(at);
     const unsigned displacement = mod == 1 ? 1 : mod == 2 || (mod == 0 && base == 5) ? 4 : 0;
     if (at + displacement > bytes.size()) return std::nullopt;
@@ -114,6 +148,7 @@ bool Decoder::decode(std::span<const unsigned char> bytes, std::uint64_t address
     if (out.ripOffset != 0)
       out.ripTarget = address + out.size + std::uint64_t(std::int64_t(shape->displacement));
     out.effects = effectsOfUnknown(address, out.size);
+    if (shape->vectorsOnly) out.effects.reads = {shape->address, 0};
     return true;
   }
   out.size = m_insn->size;

@@ -60,14 +60,6 @@ constexpr std::array<FlagBits, 6> kFlags = {{
 bool readsUnnamed(unsigned id) {
   switch (id) {
     case X86_INS_XLATB:
-    case X86_INS_XCRYPTCBC:
-    case X86_INS_XCRYPTCFB:
-    case X86_INS_XCRYPTCTR:
-    case X86_INS_XCRYPTECB:
-    case X86_INS_XCRYPTOFB:
-    case X86_INS_XSHA1:
-    case X86_INS_XSHA256:
-    case X86_INS_XSTORE:
     case X86_INS_XSETBV:
     case X86_INS_XSAVE:
     case X86_INS_XSAVE64:
@@ -96,6 +88,30 @@ bool readsUnnamed(unsigned id) {
       return true;
     default:
       return false;
+  }
+}
+
+// VIA's instructions (PadLock Programming Guide), of which Capstone 5 knows neither the repetition's count
+// nor all the others: the registers that they read, none if it is another instruction. They touch no flag.
+std::uint16_t readByPadlock(const cs_insn& insn) {
+  constexpr std::uint16_t kA = 1 << 0, kC = 1 << 1, kD = 1 << 2, kB = 1 << 3, kSi = 1 << 6, kDi = 1 << 7;
+  switch (insn.id) {
+    case X86_INS_XSTORE:
+      return insn.bytes[0] == 0x0F ? kD | kDi : kC | kD | kDi;
+    case X86_INS_XCRYPTECB:
+      return kB | kC | kD | kSi | kDi;
+    case X86_INS_XCRYPTCBC:
+    case X86_INS_XCRYPTCFB:
+    case X86_INS_XCRYPTCTR:
+    case X86_INS_XCRYPTOFB:
+      return kA | kB | kC | kD | kSi | kDi;
+    case X86_INS_XSHA1:
+    case X86_INS_XSHA256:
+      return kA | kC | kSi | kDi;
+    case X86_INS_MONTMUL:
+      return kA | kC | kSi;
+    default:
+      return 0;
   }
 }
 
@@ -214,6 +230,13 @@ Effects effectsOf(csh capstone, const cs_insn& insn) {
   if (readsUnnamed(insn.id) || mnemonic.starts_with("cmpxchg8b") || mnemonic.starts_with("cmpxchg16b")) {
     out.reads.registers = kAllRegisters;
     out.writes = {};
+  }
+  if (const std::uint16_t padlock = readByPadlock(insn); padlock != 0) {
+    // Repeated no times, they write nothing; but xstore alone says in eax what it did, and edx is montmul's.
+    out.reads = {padlock, 0};
+    out.writes = {};
+    if (insn.id == X86_INS_XSTORE && insn.bytes[0] == 0x0F) out.writes.registers = 1U << 0;
+    if (insn.id == X86_INS_MONTMUL) out.writes.registers = 1U << 2;
   }
   if (insn.id == X86_INS_RDPKRU) {
     out.reads.registers = 1U << 1;

@@ -12,7 +12,7 @@ namespace {
 using Span = std::pair<std::uint64_t, std::uint64_t>;  // addresses [first, second)
 
 void allowDynamic(const ElfFile& original, const InstrumentedFile& file, std::uint64_t from, std::uint64_t to,
-                  std::vector<Span>& may) {
+                  std::vector<Span>& may, Findings& findings) {
   for (const Elf64_Phdr& segment : original.segments()) {
     if (segment.p_type != PT_DYNAMIC) continue;
     for (std::uint64_t at = segment.p_vaddr; at + sizeof(Elf64_Dyn) <= segment.p_vaddr + segment.p_filesz;
@@ -22,14 +22,43 @@ void allowDynamic(const ElfFile& original, const InstrumentedFile& file, std::ui
       Elf64_Dyn old{}, now{};
       std::memcpy(&old, before->data(), sizeof old);
       std::memcpy(&now, after->data(), sizeof now);
-      if (old.d_tag == now.d_tag && old.d_un.d_ptr == from && now.d_un.d_ptr == to)
-        may.emplace_back(at + 8, at + 16);
+      if (old.d_tag != now.d_tag || old.d_un.d_ptr != from) continue;
+      if (now.d_un.d_ptr == to) may.emplace_back(at + 8, at + 16);
+      const bool names = old.d_tag == DT_HASH || old.d_tag == DT_GNU_HASH || old.d_tag == DT_SYMTAB ||
+                         old.d_tag == DT_STRTAB;
+      if (names && now.d_un.d_ptr != to)
+        findings.add(std::format("the dynamic section still names {:#x}, which had to move", from));
     }
   }
 }
 
+bool sameBytes(const std::optional<std::span<const unsigned char>>& before,
+               const std::optional<std::span<const unsigned char>>& after) {
+  return before && after && std::ranges::equal(*before, *after);
+}
+
+// What gives way to the table of segments: the sections that it has grown over, and all others that a header
+// which names one of them names with it, as that of several notes in a row does.
+Span givingWay(const ElfFile& original, Span grown) {
+  const auto extend = [&grown](std::uint64_t start, std::uint64_t size) {
+    if (start >= grown.second || start + size <= grown.first || start < grown.first ||
+        start + size <= grown.second)
+      return false;
+    grown.second = start + size;
+    return true;
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& section : original.loadedSections()) changed |= extend(section.address, section.size);
+    for (const Elf64_Phdr& segment : original.segments())
+      if (segment.p_type == PT_NOTE || segment.p_type == PT_GNU_PROPERTY)
+        changed |= extend(segment.p_vaddr, segment.p_filesz);
+  }
+  return grown;
+}
+
 // The front of the file: its header, and the table of segments, which may have grown over sections that
-// follow it. Those must then be, whole, elsewhere.
+// follow it. Those must then be, whole, elsewhere, and notes where a header names them.
 std::vector<Span> frontOf(const ElfFile& original, const InstrumentedFile& file, Findings& findings) {
   std::vector<Span> front;
   for (const Elf64_Phdr& segment : original.segments()) {
@@ -39,15 +68,33 @@ std::vector<Span> frontOf(const ElfFile& original, const InstrumentedFile& file,
     const std::uint64_t table = segment.p_vaddr + original.header().e_phoff;
     const Span grown{table, table + file.elf.segments().size() * sizeof(Elf64_Phdr)};
     front.push_back(grown);
-    for (const auto& [name, address, size] : original.loadedSections()) {
-      if (address >= grown.second || address + size <= grown.first) continue;
-      const auto before = original.at(address, size), after = file.elf.section(name);
-      if (!before || !after || !std::ranges::equal(*before, *after))
-        findings.add(std::format("{} had to move, and is not what it was", name));
+    const Span gone = givingWay(original, grown);
+    const auto overlaps = [&gone](std::uint64_t start, std::uint64_t size) {
+      return start < gone.second && start + size > gone.first;
+    };
+    const auto now = file.elf.loadedSections();
+    for (const auto& section : original.loadedSections()) {
+      const std::string& name = section.name;
+      const std::uint64_t address = section.address, size = section.size;
+      if (!overlaps(address, size)) continue;
+      const auto like = std::ranges::find_if(now, [&](const ElfFile::Section& moved) {
+        return moved.name == name &&
+               sameBytes(original.at(address, size), file.elf.at(moved.address, moved.size));
+      });
       front.emplace_back(address, address + size);
-      // What the dynamic section says of it has moved with it.
-      for (const auto& moved : file.elf.loadedSections())
-        if (moved.name == name) allowDynamic(original, file, address, moved.address, front);
+      if (like == now.end())
+        findings.add(std::format("{} had to move, and is not what it was", name));
+      else  // What the dynamic section says of it has moved with it.
+        allowDynamic(original, file, address, like->address, front, findings);
+    }
+    for (const Elf64_Phdr& note : original.segments()) {
+      if (note.p_type != PT_NOTE || !overlaps(note.p_vaddr, note.p_filesz)) continue;
+      const auto like = [&](const Elf64_Phdr& other) {
+        return other.p_type == PT_NOTE && sameBytes(original.at(note.p_vaddr, note.p_filesz),
+                                                    file.elf.at(other.p_vaddr, other.p_filesz));
+      };
+      if (std::ranges::none_of(file.elf.segments(), like))
+        findings.add(std::format("no header names the notes that were at {:#x}", note.p_vaddr));
     }
   }
   return front;

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""What the corpus' runs rest on: signals, other users' processes, times and what is known already.
+
+    test_runner.py --programs FOLDER --folder FOLDER     FOLDER: of the build; and one to work in
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import unittest
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE))
+from jobs import Script  # noqa: E402
+from objects import Objects  # noqa: E402
+from runner import Late, Runner  # noqa: E402
+from state import State, build_of  # noqa: E402
+
+IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGUSR1)
+
+
+class Running(unittest.TestCase):
+    programs: pathlib.Path
+    folder: pathlib.Path
+
+    @classmethod
+    def setUpClass(cls):
+        shutil.rmtree(cls.folder, ignore_errors=True)
+        (cls.folder / "state" / "inputs").mkdir(parents=True)
+
+    def runner(self) -> Runner:
+        runner = Runner(Objects(self.programs / "bin" / "traceback", self.folder / "state", "one"), self.folder / "state", self.programs, "bound")
+        self.addCleanup(runner.close)
+        return runner
+
+    def test_children_of_a_run_in_the_background_ignore_nothing(self):
+        show = "import run, subprocess; run.take_signals(); subprocess.run(['grep', '-E', 'Sig(Ign|Blk)', '/proc/self/status'])"
+
+        def ignore():
+            for number in IGNORED:
+                signal.signal(number, signal.SIG_IGN)
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+
+        said = subprocess.run([sys.executable, "-c", show], cwd=HERE, preexec_fn=ignore, check=True, capture_output=True, text=True).stdout
+        self.assertEqual(said.split(), ["SigBlk:", "0" * 16, "SigIgn:", "0" * 16])
+
+    def test_an_interrupt_ends_a_run_in_the_background(self):
+        show = "import run, signal; run.take_signals(); signal.raise_signal(signal.SIGHUP); signal.raise_signal(signal.SIGINT)"
+        ran = subprocess.run([sys.executable, "-c", show], cwd=HERE, preexec_fn=lambda: [signal.signal(number, signal.SIG_IGN) for number in IGNORED],
+                             check=False, capture_output=True, text=True)
+        self.assertIn("KeyboardInterrupt", ran.stderr)
+
+    def test_another_user_finds_the_runtime(self):
+        if os.getuid() != 0 or subprocess.run(["setpriv", "--reuid=65534", "true"], check=False, capture_output=True).returncode != 0:
+            self.skipTest("only root can be another user")
+        os.chmod(self.folder, 0o700)  # as the folders of a build may be
+        runner = self.runner()
+        shutil.copy("/usr/bin/gzip", runner.top / "gzip")
+        gzip, job = str(runner.top / "gzip"), "setpriv --reuid=65534 --regid=65534 --clear-groups"
+        script = Script("test", "other", f"run {job} {runner.top}/gzip -c < /etc/passwd | gzip -cd; run {job} grep -o libtraceback.so /proc/self/maps | sort -u\n")
+        plain = runner.run(script, "plain")
+        for mode in ("null", "probes", "poison"):
+            with self.subTest(mode=mode):
+                lines, alone = runner.bound([gzip, os.path.realpath("/usr/bin/grep")], mode)
+                self.assertEqual(alone, [])
+                ran = runner.run(script, mode, lines)
+                self.assertEqual((ran.status, ran.err), (0, b""))
+                self.assertEqual(ran.out, plain.out + b"libtraceback.so\n")
+                self.assertEqual(runner.trapped(), [])
+
+    def test_what_does_not_end_in_time_is_repeated_and_no_difference(self):
+        runner = self.runner()
+        tries = self.folder / "tries"
+        job = Script("test", "late", f"echo x >> {tries}; [ $(wc -l < {tries}) = 2 ] || sleep 60\n")
+        self.assertEqual(runner.run(job, "plain", limit=1).status, 0)
+        with self.assertRaisesRegex(Late, "did not end within 4 s"):
+            runner.run(job, "plain", limit=1)
+        self.assertEqual(len(tries.read_text()), 2 * 4)
+
+    def test_what_is_known_counts_for_the_programs_contents(self):
+        build = self.folder / "build"
+        for name in ("bin/traceback", "lib/libtraceback.so", "lib/libtraceback-audit.so"):
+            (build / name).parent.mkdir(parents=True, exist_ok=True)
+            (build / name).write_text(name)
+        first = build_of(build)
+        file = self.folder / "state.json"
+        state = State(file, first, "commit 1")
+        state.note(state.of("jobs", "a", "text"), "null", "")
+        self.assertEqual(build_of(build), first)
+        self.assertIn("null", State(file, build_of(build), "commit 2").of("jobs", "a", "text")["modes"])
+        for name in ("bin/traceback", "lib/libtraceback.so", "lib/libtraceback-audit.so"):
+            with self.subTest(changed=name):
+                (build / name).write_text("another")
+                self.assertNotEqual(build_of(build), first)
+                self.assertEqual(State(file, build_of(build), "commit 2").of("jobs", "a", "text")["modes"], {})
+                (build / name).write_text(name)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--programs", type=pathlib.Path, required=True)
+    parser.add_argument("--folder", type=pathlib.Path, required=True)
+    options, rest = parser.parse_known_args()
+    Running.programs, Running.folder = options.programs.resolve(), options.folder.resolve()
+    unittest.main(argv=[sys.argv[0], *rest])
