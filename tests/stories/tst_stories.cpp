@@ -5,17 +5,21 @@
 #include <QStandardPaths>
 #include <QTest>
 #include <QTextBlock>
+#include <QTreeView>
 
 #include "app/viewer/loader_services.h"
 #include "app/viewer/main_window.h"
 #include "app/viewer/seek_actions.h"
 #include "app/viewer/step_actions.h"
 #include "tests/app/command_line.h"
+#include "views/answers_model.h"
 #include "views/answers_panel.h"
 #include "views/code_pane.h"
 #include "views/code_view.h"
 #include "views/search_box.h"
 #include "views/summary_strip.h"
+#include "views/trace_pane.h"
+#include "views/tree_model.h"
 
 // Qt Test's macros that wait convert durations.
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -202,6 +206,70 @@ class Stories : public QObject {
       QVERIFY(story.step(model::Step::Into));
     }
     QCOMPARE(letters, 33);  // of a key that has room for eight
+  }
+
+  // The viewer, recorded, does not answer any more; a snap of it is opened in the viewer.
+  void theViewerThatDoesNotAnswerShowsItsQuadraticLoop() {
+    const QString folder = m_line.path(QStringLiteral("slow_viewer"));
+    QProcess process;
+    process.setProcessEnvironment(m_line.environment());
+    process.start(CommandLine::program(),
+                  {QStringLiteral("run"), QStringLiteral("--only"), QStringLiteral("slow_viewer"),
+                   QStringLiteral("--buffer-size"), QStringLiteral("16M"), QStringLiteral("--"),
+                   program("slow_viewer")});
+    QByteArray said;
+    while (!said.contains("listing") && process.waitForReadyRead(kLoadMs)) said += process.readAll();
+    QVERIFY2(said.contains("listing"), process.readAllStandardError().constData());
+    QVERIFY(said.contains("answering"));
+    // Each place is looked for among ever more others.
+    QTest::qWait(2000);
+    process.readAll();
+    QVERIFY(!process.waitForReadyRead(1000));
+    QCOMPARE(process.state(), QProcess::Running);
+    const Ran snap = m_line.traceback(
+        {QStringLiteral("snap"), QStringLiteral("--snap-dir"), folder, QString::number(process.processId())});
+    process.kill();
+    process.waitForFinished();
+    QVERIFY2(snap.status == 0, snap.err.constData());
+    const QStringList snaps = QDir(folder).entryList({QStringLiteral("*.tbsnap")}, QDir::Files);
+    QCOMPARE(snaps.size(), 1);
+
+    Story story(QDir(folder).filePath(snaps.first()));
+    QVERIFY(story.isOpen());
+    // It opens in the loop, whatever line of that it is; the margin says how often the loop went round.
+    QVERIFY2(story.stepTo("the culprit", model::Step::Back, 10), qPrintable(story.line()));
+    QVERIFY2(story.function().contains(QStringLiteral("isListed")), qPrintable(story.function()));
+    // Who calls it, and how long does that take? Each call goes round once more than the one before.
+    auto* search = story.window().searchBox();
+    views::AnswersPanel* panel = story.window().answersPanel();
+    search->setText(QStringLiteral("between(isListed, isListed)"));
+    QTest::keyClick(search, Qt::Key_Return);
+    QTRY_VERIFY(!panel->asking() && panel->answers()->rowCount() >= 3);
+    std::vector<model::EntryIndex> lengths;
+    for (int i = 0; i < panel->answers()->rowCount(); ++i) {
+      const model::AnswerRow& answer = panel->answers()->answer(i);
+      if (answer.end) lengths.push_back(*answer.end - answer.match);
+    }
+    QVERIFY(lengths.size() >= 2);
+    const model::EntryIndex more = lengths[1] - lengths[0];
+    QVERIFY2(more >= 1 && more <= 4, qPrintable(QString::number(more)));
+    for (std::size_t i = 1; i < lengths.size(); ++i) QCOMPARE(lengths[i] - lengths[i - 1], more);
+    // In one of them the margin says how often the line ran; in the trace its rounds are one row.
+    panel->list()->setCurrentIndex(panel->answers()->index(1, 0));
+    QTest::keyClick(panel->list(), Qt::Key_Return);
+    QVERIFY2(story.stepTo("the culprit", model::Step::Into, 10), qPrintable(story.line()));
+    const views::CodeView* source = story.window().codePane()->sourceView();
+    QVERIFY(source->mark(source->currentLine()).hits > 1000);
+    const views::TreeModel& tree = *story.window().tracePane()->treeModel();
+    QModelIndex row = story.window().tracePane()->treeView()->currentIndex();
+    while (row.isValid() && !tree.isFolded(row)) row = row.parent();
+    QVERIFY2(row.data().toString().startsWith(QStringLiteral("loop")) ||
+                 row.data(views::kDetailRole).toString().contains(QStringLiteral("times in a row")),
+             qPrintable(row.data().toString()));
+    // Back out: whose fault it is.
+    QVERIFY(story.step(model::Step::BackOut));
+    QVERIFY2(story.line().contains(QStringLiteral("once for each entry")), qPrintable(story.line()));
+    QVERIFY2(story.function().contains(QStringLiteral("PlacesModel::show")), qPrintable(story.function()));
   }
 };
 
