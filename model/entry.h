@@ -26,6 +26,8 @@ enum class GapCause : std::uint32_t {
   HandlerNotWrapped = 5,
   PathUnknown = 6,      // the last record's path may go on beyond what is shown
   NotRead = 7,          // there are records before this that have not been read yet
+  Forked =
+      8,  // the process was forked in a signal handler, and goes on where that had interrupted its parent
 };
 
 enum class SyncCause : std::uint32_t {
@@ -40,27 +42,27 @@ enum class SyncCause : std::uint32_t {
 };
 
 enum EntryFlag : std::uint16_t {
-  kEntryFault = 1,          // the thread faulted at this line
-  kEntryInlined = 2,        // Call, Return: of a function that the compiler inlined; Line: in one
-  kEntryUntracedCall = 4,   // Line: it ends in a call whose callee left no records
-  kEntryInHandler = 8,      // within a signal handler
-  kEntryTailCall = 16,      // Call: by a jump, the caller's frame being gone
-  kEntryPartial = 32,       // Line: cut short by a signal or an exception
-  kEntryInterrupted = 64,   // Return: not by a return, but unwound, jumped over or never seen to end
-  kEntryCatch = 128,        // Line: a landing pad, where an exception was caught or cleaned up after
+  kEntryFault = 1,  // the thread faulted at this line
+  kEntryInlined = 2,  // Call, Return: of a function that the compiler inlined; Line: in one
+  kEntryUntracedCall = 4,  // Line: it ends in a call whose callee left no records
+  kEntryInHandler = 8,  // within a signal handler
+  kEntryTailCall = 16,  // Call: by a jump, the caller's frame being gone
+  kEntryPartial = 32,  // Line: cut short by a signal or an exception
+  kEntryInterrupted = 64,  // Return: not by a return, but unwound, jumped over or never seen to end
+  kEntryCatch = 128,  // Line: a landing pad, where an exception was caught or cleaned up after
   kEntryAcrossReading = 256,  // Line, Gap: it went on behind the clock reading that the next entry has
 };
 
 struct Entry {
   EntryKind kind = EntryKind::Line;
-  std::uint16_t flags = 0;   // EntryFlag
-  std::int32_t depth = 0;    // of the call stack; 0 is the outermost function seen in the whole trace
+  std::uint16_t flags = 0;  // EntryFlag
+  std::int32_t depth = 0;  // of the call stack; 0 is the outermost function seen in the whole trace
   ModuleId module;
-  FunctionId function;       // none if not even the map knows it
-  FileId file;               // none without line information
-  std::uint32_t line = 0;    // 0: none
+  FunctionId function;  // none if not even the map knows it
+  FileId file;  // none without line information
+  std::uint32_t line = 0;  // 0: none
   std::uint32_t detail = 0;  // by kind; Line with kEntryUntracedCall: see calleeOf()
-  VirtAddr address;          // first original instruction of the entry
+  VirtAddr address;  // first original instruction of the entry
   VirtAddr last;  // last byte of the original instructions that it stands for, or, where it was cut
                   // short at an instruction that faulted, the first byte of that
   Ticks time;  // of the last timestamp at or before it; 0 if none is known

@@ -38,6 +38,8 @@ constexpr CauseName kCauses[] = {
     {"handler-too-deep", "signal handlers were nested too deeply to record"},
     {"handler-not-wrapped", "a signal handler ran that could not be told apart"},
     {"path-unknown", "execution may have gone on beyond what is shown"},
+    {"not-read", "older records have not been read yet"},
+    {"forked", "forked in a signal handler: the parent recorded what went before"},
 };
 
 // As Linux on x86-64 numbers them (signal(7)).

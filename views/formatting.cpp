@@ -117,6 +117,8 @@ QString gapText(std::uint32_t cause) {
       return Words::tr("the path may go on beyond what is shown");
     case model::GapCause::NotRead:
       return Words::tr("older records have not been read yet");
+    case model::GapCause::Forked:
+      return Words::tr("the process was forked in a signal handler: up to here its parent recorded this");
     case model::GapCause::Unknown:
       break;
   }

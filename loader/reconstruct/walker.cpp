@@ -361,6 +361,9 @@ void Walker::takeEvent(const Record& record, std::uint8_t segment) {
         case format::GapReason::Overwritten:
           gap(model::GapCause::Overwritten);
           break;
+        case format::GapReason::Forked:
+          gap(model::GapCause::Forked);
+          break;
         default:
           gap(model::GapCause::Unknown);
           break;

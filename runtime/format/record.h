@@ -80,7 +80,13 @@ enum SignalFlag : std::uint16_t {
   kSignalSegmentMask = 0x7000,
 };
 
-enum class GapReason : std::uint16_t { NestedTooDeep = 1, HandlerNotWrapped = 2, Overwritten = 3 };
+enum class GapReason : std::uint16_t {
+  NestedTooDeep = 1,
+  HandlerNotWrapped = 2,
+  Overwritten = 3,
+  Forked =
+      4,  // the handler in which this process was forked returned; what it interrupted, the parent recorded
+};
 
 enum class SyncKind : std::uint16_t { Fork = 1, ThreadCreate = 2, ThreadJoin = 3 };
 

@@ -182,7 +182,7 @@ EXPORTED int _Fork() noexcept {
   findLibc();
   if (libc.underscoreFork == nullptr) return answer(-ENOSYS);
   const int child = libc.underscoreFork();
-  if (child == 0) childStarted();
+  if (child == 0) childStarted(true);
   return child;
 }
 
@@ -237,6 +237,10 @@ extern "C" [[gnu::used]] void traceback_before_prctl(int option) {
 extern "C" [[gnu::used]] void traceback_before_syscall(long number) {
   findLibc();
   if (number == __NR_seccomp) enterSandbox();
+}
+
+extern "C" [[gnu::used]] void traceback_after_fork() {
+  if (inForkedChild()) childStarted(true);
 }
 
 extern "C" [[gnu::used]] void traceback_before_jump() {

@@ -5,6 +5,7 @@
 
 #include "runtime/inject/actions.h"
 #include "runtime/inject/collector.h"
+#include "runtime/inject/ghost.h"
 #include "runtime/inject/levels.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/rings.h"
@@ -88,10 +89,7 @@ void record(int signal, const siginfo_t& info, const ucontext_t& context) {
 
 void meetFault(int signal, siginfo_t* info, void* data) {
   auto& context = *static_cast<ucontext_t*>(data);
-  if (inForkedChild()) childStarted();
-  if (signal == SIGSEGV && info->si_code > 0 &&
-      coverGhost(thread(), reinterpret_cast<std::uint64_t>(info->si_addr)))
-    return;
+  if (isForksFault(signal, *info)) return;
   if (process.sandboxed) {
     // The kernel has put the default action back already; most faults are met again on return.
     record(signal, *info, context);

@@ -4,6 +4,7 @@
 
 #include "runtime/inject/actions.h"
 #include "runtime/inject/alternate_stack.h"
+#include "runtime/inject/ghost.h"
 #include "runtime/inject/levels.h"
 #include "runtime/inject/modules.h"
 #include "runtime/inject/process.h"
@@ -67,10 +68,7 @@ void setMask(const std::uint64_t& mask) {
 // that it interrupted the runtime, and nobody could tell where in its path the program then was.
 void runHandler(int signal, siginfo_t* info, void* data) {
   auto& context = *static_cast<ucontext_t*>(data);
-  if (inForkedChild()) childStarted();
-  if (signal == SIGSEGV && info->si_code > 0 &&
-      coverGhost(thread(), reinterpret_cast<std::uint64_t>(info->si_addr)))
-    return;
+  if (isForksFault(signal, *info)) return;
   const Action action = actionAtArrival(signal);
   if (action.handler <= 1) return;  // never handled: cannot happen
   Interrupted interrupted;

@@ -13,6 +13,10 @@
   je 2f
   cmpl $322, %edi // SYS_execveat
   je 3f
+  cmpl $57, %edi // SYS_fork
+  je 5f
+  cmpl $56, %edi // SYS_clone
+  je 4f
   .endif
   .ifnc \value,none
   cmpl $\value, %edi
@@ -65,6 +69,31 @@
   movq %r8, %rcx
   movl %r9d, %r8d
   jmp traceback_execveat
+  // A child that goes on where its parent does learns here what it is, for its first probe's fault would end it
+  // if the signal is blocked. One that shares the memory, or has a stack of its own, cannot return through us.
+4:
+  testl $0x100, %esi // CLONE_VM
+  jnz 6f
+  testq %rdx, %rdx
+  jnz 6f
+5:
+  cmpq $0, traceback_real_syscall(%rip)
+  je 1b
+  subq $8, %rsp
+  .cfi_adjust_cfa_offset 8
+  call *traceback_real_syscall(%rip)
+  testq %rax, %rax
+  jnz 7f
+  call traceback_after_fork
+  xorl %eax, %eax
+7:
+  addq $8, %rsp
+  .cfi_adjust_cfa_offset -8
+  ret
+6:
+  cmpq $0, traceback_real_syscall(%rip)
+  je 1b
+  jmp *traceback_real_syscall(%rip)
   .endif
   .cfi_endproc
   .size \name, . - \name

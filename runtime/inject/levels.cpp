@@ -87,6 +87,19 @@ void writeSignalBegin(Thread& t, unsigned level, std::uint64_t sequence, int sig
   append(*segmentOf(t, level), RecordType::SignalBegin, detail, values, static_cast<unsigned>(Field::Count));
 }
 
+// In a child that was forked in a handler, which returns: the interrupted code may be within a DAG whose
+// record is the parent's. What it still adds to that goes to probation, up to its next head.
+void leaveForkingHandler(Thread& t) {
+  if (t.state == ThreadState::Traced) {
+    if (t.level != 0) resumeAt(t, 0, t.level);
+    SegmentHeader& segment = *segmentOf(t, 0);
+    forgetEarlySentinel(segment);
+    const std::uint64_t time = timeStamp();
+    append(segment, RecordType::Gap, static_cast<std::uint16_t>(format::GapReason::Forked), &time, 1);
+  }
+  if (t.state != ThreadState::Ended) setSlot(&traceback_probation);
+}
+
 }  // namespace
 
 bool leaveAbandonedLevels(Thread& t, std::uint64_t stackPointer) {
@@ -101,6 +114,8 @@ bool leaveAbandonedLevels(Thread& t, std::uint64_t stackPointer) {
 void expectJump() {
   if (inForkedChild()) return;
   Thread& t = thread();
+  if (t.level == 0) return;
+  SignalsBlocked blocked;  // for a handler might fork, and the child has another ring
   if (t.state != ThreadState::Traced || t.level == 0 || t.level >= format::kMaxSegments) return;
   callAtNextHead(*segmentOf(t, t.level));
 }
@@ -109,9 +124,9 @@ void beginSignal(Interrupted& interrupted, int signal, const siginfo_t& info, co
                  std::uint16_t flags) {
   Thread& t = thread();
   interrupted.levelTaken = false;
-  if (slot() == &traceback_probation) attach(t);  // whoever was about to use probation comes to wrap, and on
-  interrupted.segment = slot();
   saveSpills(interrupted.spills);
+  interrupted.segment = slot();  // whoever was about to use probation comes to wrap, and on
+  if (interrupted.segment == &traceback_probation) attach(t);
   interrupted.generation = process.generation;
   interrupted.level = t.level;
   if (t.state != ThreadState::Traced || t.level >= kMaxLevel) return;
@@ -139,9 +154,12 @@ void beginSignal(Interrupted& interrupted, int signal, const siginfo_t& info, co
 
 void endSignal(const Interrupted& interrupted, const ucontext_t& context) {
   if (inForkedChild()) childStarted();
-  // A child of this process, forked in the handler: it is on probation, as it should be.
-  if (interrupted.generation != process.generation) return;
   Thread& t = thread();
+  if (interrupted.generation != process.generation) {
+    leaveForkingHandler(t);
+    restoreSpills(interrupted.spills);
+    return;
+  }
   if (interrupted.levelTaken && t.state == ThreadState::Traced) {
     const unsigned level = interrupted.level + 1;
     if (t.level > level) resumeAt(t, level, t.level);  // a nested handler jumped back into this one

@@ -9,6 +9,7 @@
 #include "runtime/inject/actions.h"
 #include "runtime/inject/fault.h"
 #include "runtime/inject/files.h"
+#include "runtime/inject/ghost.h"
 #include "runtime/inject/modules.h"
 #include "runtime/inject/rings.h"
 
@@ -104,7 +105,7 @@ bool makeForkGuard() {
 bool inForkedChild() { return forkGuard != nullptr && __atomic_load_n(forkGuard, __ATOMIC_RELAXED) == 0; }
 bool inOwnProcess() { return rawPid() == process.pid; }
 
-void childStarted() {
+void childStarted(bool betweenProbes) {
   SignalsBlocked blocked;
   if (!inForkedChild()) return;
   if (!process.sandboxed) {
@@ -120,10 +121,7 @@ void childStarted() {
   forgetModuleLock();
   forgetFault();
   Thread& t = thread();
-  if (t.ring != nullptr) {
-    t.ghost = reinterpret_cast<std::uint64_t>(t.ring->header);
-    t.ghostSize = t.ring->size;
-  }
+  if (t.ring != nullptr && (!betweenProbes || t.level != 0)) makeGhost(t);
   forgetRings();
   t.ring = nullptr;
   t.level = 0;

@@ -50,7 +50,9 @@ extern Process process;
 // the kernel wipes on fork tells; a vfork child shares it, and is rightly taken for the parent.
 bool inForkedChild();
 // Puts the calling thread, the only one of a new process, on probation, and forgets the parent's files.
-void childStarted();
+// `betweenProbes`: what called this is no signal handler's wrapper and no probe, but was called by the
+// program.
+void childStarted(bool betweenProbes = false);
 // Makes the page that tells. False if the kernel cannot.
 bool makeForkGuard();
 

@@ -199,7 +199,10 @@ void attach(Thread& t) {
       t.level = 0;
       t.endRounds = 0;
       makeAlternateStack(t);
+      Spills spills;  // of the probe that came here
+      saveSpills(spills);
       pthread_setspecific(endKey, &t);  // a low key: its place is in the thread's descriptor, not allocated
+      restoreSpills(spills);
       t.state = ThreadState::Traced;
       setSlot(segmentOf(t, 0));
       return;
@@ -225,9 +228,12 @@ void writeThreadEnd(Thread& t) {
 void threadEnds() {
   Thread& t = thread();
   if (inForkedChild()) childStarted();
-  if (t.state != ThreadState::Traced) return;
-  if (process.sandboxed) return writeThreadEnd(t);  // and its ring stays mapped
+  if (process.sandboxed) {
+    if (t.state == ThreadState::Traced) writeThreadEnd(t);  // and its ring stays mapped
+    return;
+  }
   Locked locked(process.lock);
+  if (t.state != ThreadState::Traced) return;
   writeThreadEnd(t);
   systemCall(__NR_munmap, asLong(t.ring->header), static_cast<long>(t.ring->size));
   t.ring->use = Ring::Use::Ended;
@@ -244,8 +250,8 @@ void forgetRings() {
 
 bool withdrawFiles() {
   Thread& t = thread();
-  if (t.state != ThreadState::Traced) return false;
   Locked locked(process.lock);
+  if (t.state != ThreadState::Traced) return false;
   for (const Ring& ring : rings)
     if (ring.use != Ring::Use::Free && &ring != t.ring) return false;
   withdrawProcessFolder();
@@ -255,26 +261,11 @@ bool withdrawFiles() {
 void restoreFiles() {
   Thread& t = thread();
   Locked locked(process.lock);
+  if (t.state != ThreadState::Traced) return;
   if (!restoreProcessFolder() || !mapRing(*t.ring, t.ring->size)) {
     // Recording goes on in memory that nobody finds: there is no harm in it, and no folder without rings.
     withdrawProcessFolder();
   }
-}
-
-bool coverGhost(Thread& t, std::uint64_t address) {
-  if (t.ghost == 0 || address < t.ghost || address - t.ghost >= t.ghostSize) return false;
-  const std::uint64_t size = t.ghostSize;
-  const long mapping =
-      systemCall(__NR_mmap, static_cast<long>(t.ghost), static_cast<long>(size), PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
-  if (failed(mapping) || static_cast<std::uint64_t>(mapping) != t.ghost) return false;
-  // The header's cursors must lead to sentinels; and a probe may hold the address of any word.
-  memset(reinterpret_cast<void*>(mapping), 0xFF, size);
-  auto& header = *reinterpret_cast<format::RingHeader*>(mapping);
-  for (auto& segment : header.segments)
-    segment.cursor = static_cast<std::uint64_t>(mapping) + format::kRingHeaderSize;
-  t.ghost = 0;
-  return true;
 }
 
 }  // namespace traceback::inject

@@ -39,8 +39,4 @@ bool withdrawFiles();
 // It was not executed: puts the files back as they were.
 void restoreFiles();
 
-// Puts private memory full of sentinels where the parent's ring was, if `address` lies there: a child that
-// was forked in the middle of a probe goes on. False if this is not that.
-bool coverGhost(Thread& thread, std::uint64_t address);
-
 }  // namespace traceback::inject

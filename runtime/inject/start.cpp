@@ -24,7 +24,7 @@ namespace {
 
 void processEnds(void*) { removeProcessFolder(); }
 
-void forked() { childStarted(); }
+void forked() { childStarted(true); }
 
 // From the audit library: objects that dlopen() has mapped.
 void objectsLoaded() {

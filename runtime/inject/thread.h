@@ -41,7 +41,7 @@ struct alignas(64) Thread {
   Ring* ring;
   ThreadState state;
   std::uint32_t level;  // of signal handlers; the number of the segment in use
-  std::uint64_t ghost;  // in a forked child: where the parent's ring was mapped, 0 if nowhere
+  std::uint64_t ghost;  // ghost.h; 0 if there is none
   std::uint64_t ghostSize;
   HandlerFrame frames[kMaxLevel + 1];
   std::uint64_t alternateStack;  // the one we made; 0 if none

@@ -3,11 +3,14 @@
 #include "runtime/inject/process.h"
 #include "runtime/inject/rings.h"
 #include "runtime/inject/segment.h"
+#include "runtime/inject/system.h"
 #include "runtime/inject/thread.h"
 
 using namespace traceback::inject;
 
-extern "C" [[gnu::used]] Word* traceback_wrap(std::uint64_t stackPointer) {
+namespace {
+
+Word* freshWord(std::uint64_t stackPointer) {
   if (inForkedChild()) childStarted();
   Thread& t = thread();
   if (traceback_probation.cursor != traceback_probation.base)
@@ -21,4 +24,13 @@ extern "C" [[gnu::used]] Word* traceback_wrap(std::uint64_t stackPointer) {
   if (segment != &t.discard) return claimWord(*segment);
   enterDiscard(t);
   return cursorOf(t.discard);
+}
+
+}  // namespace
+
+// No handler runs in between: it might fork, and the child's thread has no ring.
+extern "C" [[gnu::used]] Word* traceback_wrap(std::uint64_t stackPointer) {
+  if (process.sandboxed) return freshWord(stackPointer);
+  const SignalsBlocked blocked;
+  return freshWord(stackPointer);
 }

@@ -27,6 +27,8 @@ std::string gapText(std::uint32_t cause) {
       return "path-unknown";
     case model::GapCause::NotRead:
       return "not-read";
+    case model::GapCause::Forked:
+      return "forked";
   }
   return "?";
 }

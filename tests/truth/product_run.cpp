@@ -96,17 +96,33 @@ Attempt<Ended> ProductRun::run(const QStringList& arguments, bool killedAtItsEnd
   return runInPlace(m_program, arguments, variables, timeoutMs);
 }
 
+Attempt<void> ProductRun::recover() const {
+  const auto recovered = runToEnd(TRUTH_TRACEBACK, {"recover", ringFolder(), "--snap-dir", snapFolder()},
+                                  QProcessEnvironment::systemEnvironment());
+  if (!recovered) return std::unexpected(recovered.error());
+  if (recovered->exitCode != 0)
+    return std::unexpected("traceback recover fails: " + QString::fromUtf8(recovered->complaints));
+  return {};
+}
+
+QStringList ProductRun::presentSnaps() const {
+  QStringList paths;
+  for (const QFileInfo& file : QDir(snapFolder()).entryInfoList({"*.tbsnap"}, QDir::Files))
+    paths.append(file.filePath());
+  return paths;
+}
+
 Attempt<QString> ProductRun::snap() const {
-  const auto snaps = [this] { return QDir(snapFolder()).entryInfoList({"*.tbsnap"}, QDir::Files); };
-  if (snaps().isEmpty()) {
-    const auto recovered = runToEnd(TRUTH_TRACEBACK, {"recover", ringFolder(), "--snap-dir", snapFolder()},
-                                    QProcessEnvironment::systemEnvironment());
-    if (!recovered) return std::unexpected(recovered.error());
-    if (recovered->exitCode != 0)
-      return std::unexpected("traceback recover fails: " + QString::fromUtf8(recovered->complaints));
-  }
-  if (snaps().size() != 1) return std::unexpected(QString("%1 snaps instead of one").arg(snaps().size()));
-  return snaps().first().filePath();
+  if (presentSnaps().isEmpty())
+    if (const auto recovered = recover(); !recovered) return std::unexpected(recovered.error());
+  const QStringList snaps = presentSnaps();
+  if (snaps.size() != 1) return std::unexpected(QString("%1 snaps instead of one").arg(snaps.size()));
+  return snaps.first();
+}
+
+Attempt<QStringList> ProductRun::allSnaps() const {
+  if (const auto recovered = recover(); !recovered) return std::unexpected(recovered.error());
+  return presentSnaps();
 }
 
 Attempt<QString> ProductRun::snapOf(qint64 pid) const {

@@ -40,11 +40,15 @@ class ProductRun {
   Attempt<Ended> run(const QStringList& arguments, bool killedAtItsEnd, int timeoutMs = 60000) const;
   // The one snap that the run left, or that can be recovered from what it left.
   Attempt<QString> snap() const;
+  // All that were left, by this process and its children, and all that can be recovered.
+  Attempt<QStringList> allSnaps() const;
   // Of the process while it lives.
   Attempt<QString> snapOf(qint64 pid) const;
 
  private:
   explicit ProductRun(const QString& program);
+  Attempt<void> recover() const;
+  QStringList presentSnaps() const;
 
   QTemporaryDir m_folder;
   QString m_original, m_program;

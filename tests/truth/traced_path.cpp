@@ -29,7 +29,7 @@ Attempt<TracedRun> readTrace(const QString& snap) {
         thread.startsOverwritten = step.afterGap;
       else if (step.afterGap)
         run.damage.append(QString("thread %1: a gap before 0x%2").arg(info.tid).arg(step.start.value, 0, 16));
-      thread.pieces.push_back({step.start.value, step.start.value + step.size, step.faulted});
+      thread.pieces.push_back({step.start.value, step.start.value + step.size, step.faulted, step.afterGap});
     }
   }
   std::ranges::sort(run.threads, {}, &TracedThread::tid);

@@ -15,6 +15,7 @@ struct TracedPiece {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
   bool faulted = false;
+  bool afterGap = false;  // it is not known what ran before it
 };
 
 struct TracedThread {

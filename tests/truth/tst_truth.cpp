@@ -111,6 +111,7 @@ void TestTruth::addPrograms() {
     patterns += {"*-clangO0", "*-clangnopie"};
   QStringList programs = QDir(TRUTH_PROGRAM_DIR).entryList(patterns, QDir::Files);
   programs.removeAll("counting-" + build);  // never ends
+  programs.removeAll("forking-" + build);   // steps itself
   for (const QString& program : programs)
     QTest::newRow(qPrintable(program)) << programPath(program) << QStringList{};
 }
