@@ -22,7 +22,7 @@
 namespace traceback::instrument {
 
 // Part of what the name of a cached output must depend on: raised whenever the same input gives other output.
-inline constexpr std::uint32_t kInstrumentorVersion = 3;
+inline constexpr std::uint32_t kInstrumentorVersion = 4;
 
 struct Options {
   bool nullMode = false;  // copies without probes: to test that copying is right

@@ -56,6 +56,34 @@ void checkUnwinding(const Program& program, Function& f) {
                                                                 : SkipReason::BadExceptionTable;
 }
 
+// Divides all functions into DAGs, with as long paths as the codes last for. Returns the first free code.
+std::uint32_t tileAll(Plan& plan, unsigned threads) {
+  // So many that dozens of such modules find room in a process.
+  constexpr std::uint64_t kWanted = 1u << 25;
+  std::vector<Function>& functions = plan.program.functions;
+  for (unsigned bits = format::kMaxPathBits;; bits -= 2) {
+    forEachIndex(functions.size(), threads, [&](std::size_t i) {
+      if (functions[i].skip == SkipReason::None) tile(functions[i], bits);
+    });
+    std::uint64_t codes = 0;
+    for (const Function& f : functions)
+      for (const Dag& dag : f.dags) codes += std::uint64_t{1} << dag.bits;
+    if (codes <= kWanted || bits <= 4) break;
+  }
+  std::uint32_t nextCode = 0;
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    if (functions[i].skip != SkipReason::None) continue;
+    const std::uint32_t after = assignCodes(functions[i], nextCode);
+    if (after > format::kEndCode / 4) {
+      functions[i].skip = SkipReason::CodesExhausted;
+      plan.windows[i].reset();
+      continue;
+    }
+    nextCode = after;
+  }
+  return nextCode;
+}
+
 // Where in the code space the module lies unless the runtime moves it: spread, so that modules seldom meet.
 std::uint32_t baseFor(loader::Bytes file, std::uint32_t span) {
   constexpr std::uint32_t kUnit = 1u << format::kMaxPathBits;
@@ -97,19 +125,8 @@ model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& optio
     checkUnwinding(plan.program, f);
     if (f.skip != SkipReason::None) return;
     plan.windows[i] = chooseEntryWindow(plan.program, targets, f);
-    if (f.skip == SkipReason::None) tile(f);
   });
-  std::uint32_t nextCode = 0;
-  for (std::size_t i = 0; i < functions.size(); ++i) {
-    if (functions[i].skip != SkipReason::None) continue;
-    const std::uint32_t after = assignCodes(functions[i], nextCode);
-    if (after > format::kEndCode / 4) {
-      functions[i].skip = SkipReason::CodesExhausted;
-      plan.windows[i].reset();
-      continue;
-    }
-    nextCode = after;
-  }
+  const std::uint32_t nextCode = tileAll(plan, options.threads);
   constexpr std::uint32_t kUnit = 1u << format::kMaxPathBits;
   plan.codeSpan = (nextCode + kUnit - 1) & ~(kUnit - 1);
   plan.codeBase = baseFor(image.bytes(), plan.codeSpan);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "instrument/emit/dispatch.h"
+#include "instrument/flow/tiling.h"
 #include "runtime/format/module.h"
 #include "runtime/format/record.h"
 
@@ -29,6 +30,7 @@ class Emitter {
     if (window) emitGate();
     for (BlockIndex b = 0; b < m_function.blocks.size(); ++b) emitBlock(b);
     emitFallOff();
+    emitTakenEdges();
     emitWraps();
     if (window && !m_options.alwaysBound) emitDisplaced(*window);
     const Label end = boundHere();
@@ -80,18 +82,60 @@ class Emitter {
     const Block& block = m_function.blocks[b];
     setOrigin(m_function.instructions[block.first], true);
     m_code.bind(m_blocks[b]);
-    if (m_options.probes) emitProbe(block);
-    for (std::uint32_t i = block.first; i < block.end; ++i)
+    if (block.head && m_options.probes)
+      emitHead(block);
+    else if (const Block* branch = branchThatSetsItsBitIn(b))
+      emitBit(*branch);
+    for (std::uint32_t i = block.first; i < block.end; ++i) {
+      m_edge =
+          i + 1 == block.end && setsBit(block) && block.bitEdge == 0 && !bitIsSetInTarget(m_function, block)
+              ? takenEdgeOf(b)
+              : std::optional<Label>();
       emitInstruction(m_function.instructions[i], false);
+    }
+    m_edge.reset();
+    if (setsBit(block) && block.bitEdge == 1) emitBit(block);
   }
 
-  void emitProbe(const Block& block) {
-    const Free free{RegisterSet(~block.live), block.liveFlags == 0};
-    if (block.head) {
-      const std::uint32_t code = m_options.codeBase + m_function.dags[block.dag].code;
-      m_heads[block.dag] = emitHeadProbe(m_code, format::dagRecord(code), free, m_options.moduleSlots);
-    } else if (block.bit != format::kNoBit) {
-      emitLightProbe(m_code, block.bit, free);
+  void emitHead(const Block& block) {
+    const std::uint32_t code = m_options.codeBase + m_function.dags[block.dag].code;
+    m_heads[block.dag] = emitHeadProbe(m_code, format::dagRecord(code), freeAt(block), m_options.moduleSlots);
+    // Told apart from the probe: the record is written.
+    setOrigin(m_function.instructions[block.first], true);
+    m_separate.push_back(boundHere());
+  }
+
+  static Free freeAt(const Block& block) { return {RegisterSet(~block.live), block.liveFlags == 0}; }
+
+  bool setsBit(const Block& block) const { return m_options.probes && block.bit != format::kNoBit; }
+
+  const Block* branchThatSetsItsBitIn(BlockIndex b) const {
+    const Block& block = m_function.blocks[b];
+    if (block.predecessors.size() != 1) return nullptr;
+    const Block& branch = m_function.blocks[block.predecessors.front()];
+    return setsBit(branch) && bitIsSetInTarget(m_function, branch) && branch.successor[0] == b ? &branch
+                                                                                               : nullptr;
+  }
+
+  // Behind the branch, and before what it leads to: whoever is interrupted here has not taken the branch yet.
+  void emitBit(const Block& branch) {
+    setOrigin(m_function.lastOf(branch), true);
+    const BlockIndex to = branch.successor[branch.bitEdge];
+    emitLightProbe(m_code, branch.bit, to == kNone ? Free{} : freeAt(m_function.blocks[to]));
+  }
+
+  Label takenEdgeOf(BlockIndex b) {
+    m_takenEdges.push_back({m_code.newLabel(), b});
+    return m_takenEdges.back().label;
+  }
+
+  void emitTakenEdges() {
+    for (const TakenEdge& edge : m_takenEdges) {
+      const Block& block = m_function.blocks[edge.block];
+      setOrigin(m_function.lastOf(block), true);
+      m_code.bind(edge.label);
+      emitBit(block);
+      jumpTo(m_function.lastOf(block).target);
     }
   }
 
@@ -107,6 +151,8 @@ class Emitter {
         const std::uint8_t condition = conditionOf(raw);
         if (exactly)
           m_code.branchExactly(condition, insn.target);
+        else if (m_edge)
+          m_code.branch(condition, *m_edge);
         else if (const auto label = labelOf(insn.target))
           m_code.branch(condition, *label);
         else
@@ -177,6 +223,8 @@ class Emitter {
     m_code.bytes({0xEB, 5});
     if (exactly)
       m_code.jumpExactly(insn.target);
+    else if (m_edge)
+      m_code.jumpLong(*m_edge);
     else if (const auto label = labelOf(insn.target))
       m_code.jumpLong(*label);
     else
@@ -226,16 +274,19 @@ class Emitter {
       for (const HeadProbe& head : m_heads)
         m_out.records.push_back(m_code.endOf(head.record) - std::uint32_t(sizeof(format::Word)));
     }
+    auto separate = m_separate.begin();
     for (const CodeBuilder::Item& item : m_code.items()) {
       if (item.size == 0 || item.offset >= m_out.stretchesEnd) continue;
       const Origin& origin = m_code.origin(item);
       // All of a moved branch stands for it, however long it is now.
+      while (separate != m_separate.end() && m_code.offsetOf(*separate) < item.offset) ++separate;
+      const bool apart = separate != m_separate.end() && m_code.offsetOf(*separate) == item.offset;
       const Stretch stretch{item.offset, std::uint32_t(origin.address.value - m_function.start.value),
                             std::uint8_t(origin.size),
-                            origin.fixed || item.kind >= CodeBuilder::Item::Kind::Jump};
+                            origin.fixed || item.kind >= CodeBuilder::Item::Kind::Jump, apart};
       if (!m_out.stretches.empty()) {
         const Stretch& last = m_out.stretches.back();
-        if (stretch.fixed && last.fixed && last.original == stretch.original) continue;
+        if (stretch.fixed && last.fixed && last.original == stretch.original && !apart) continue;
       }
       m_out.stretches.push_back(stretch);
     }
@@ -251,6 +302,14 @@ class Emitter {
   Label m_gate, m_displaced;
   std::vector<Label> m_blocks;
   std::vector<HeadProbe> m_heads;  // by DAG
+  // The edge of a branch on which a probe stands, out of line, before it goes on to where the branch leads.
+  struct TakenEdge {
+    Label label;
+    BlockIndex block;
+  };
+  std::vector<TakenEdge> m_takenEdges;
+  std::optional<Label> m_edge;  // where the branch that is being emitted is to lead instead
+  std::vector<Label> m_separate;  // behind the records of head probes
   std::optional<Label> m_table;
 };
 

@@ -1,7 +1,8 @@
 // The copy of one function: its instructions with probes between them, and what goes with it out of line.
 //
 //   gate:     cmpq $0, bound(%rip); je displaced      only if its entry is patched
-//   blocks, in the original order, each behind its probe
+//   blocks, in the original order: heads behind their probes, branches before those that set their bits
+//   taken edges: the probes of branches that set their bits when taken, and jumps to where they lead
 //   wraps:    the rare ends of head probes
 //   displaced: the original instructions that the entry's jump overwrote, and a jump to the rest of them
 //   tables:   copies' addresses for the targets of indirect jumps
@@ -32,6 +33,7 @@ struct Stretch {
   std::uint32_t original = 0;    // from the function's start
   std::uint8_t originalSize = 0;
   bool fixed = false;            // not the instruction as it was: all of it stands for its address
+  bool apart = false;            // not to be joined with what is in front of it
 };
 static_assert(sizeof(Stretch) == 12);
 

@@ -83,12 +83,10 @@ Successors successorsOf(const Function& f, const Instruction& last, BlockIndex f
 
 void link(Function& f) {
   for (BlockIndex b = 0; b < f.blocks.size(); ++b) {
-    const bool conditional = f.blocks[b].kind == BlockEnd::Branch;
     for (const BlockIndex to : f.blocks[b].successor) {
       if (to == kNone) continue;
       auto& predecessors = f.blocks[to].predecessors;
       if (predecessors.empty() || predecessors.back() != b) predecessors.push_back(b);
-      if (conditional) f.blocks[to].conditional = true;
     }
   }
 }

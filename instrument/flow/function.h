@@ -20,16 +20,16 @@ struct Block {
   std::uint16_t flags = 0;                      // format::BlockFlag
   BlockIndex successor[2] = {kNone, kNone};     // Branch: taken, not taken; kNone: outside the function
   std::vector<BlockIndex> predecessors;
-  bool conditional = false;  // some edge to it is conditional
   bool head = false;
-  std::uint32_t dag = 0;     // index in Function::dags
-  std::uint8_t bit = format::kNoBit;
+  std::uint32_t dag = 0;              // of a head: index in Function::dags
+  std::uint8_t bit = format::kNoBit;  // Branch: of the path, which one of its edges sets
+  std::uint8_t bitEdge = 0;           // that edge: 0 taken, 1 not taken
   RegisterSet live = kAllRegisters;  // at its start
   FlagSet liveFlags = kAllFlags;
 };
 
 struct Dag {
-  std::vector<BlockIndex> blocks;  // in topological order, the head first
+  BlockIndex head = kNone;
   std::uint8_t bits = 0;
   std::uint32_t code = 0;          // from the module's base
 };
@@ -62,6 +62,8 @@ struct Function {
   bool reachedByKin = false;  // it is kin of another in that sense
   std::vector<Block> blocks;  // by address
   std::vector<Dag> dags;  // by code
+  std::vector<BlockIndex>
+      order;  // all blocks, each behind those from which control comes to it, unless it is a head
 
   VirtAddr end() const { return {start.value + size}; }
   bool contains(VirtAddr a) const { return a >= start && a < end(); }

@@ -1,15 +1,22 @@
-// DAG tiling (the paper, section 2.1 and figure 2): decides which blocks head a DAG, which DAG each of the
-// others belongs to, and which bit of the path says that it ran.
+// DAG tiling (the paper, section 2.1 and figure 2): decides which blocks head a DAG, and which branches have
+// a bit of the path.
+//
+// A DAG is all that can be reached from its head without coming to another, so a block may be in several.
+// Where a branch leads on within a DAG, one of its two edges sets a bit: the one that is thought to be taken
+// less often, and costs less. That the bit is clear says that the other was taken.
 #pragma once
 
 #include "instrument/flow/function.h"
 
 namespace traceback::instrument {
 
-// Fills Function::dags and the blocks' head, dag and bit. A block that is no head belongs to the one DAG that
-// all its predecessors belong to, and has a bit if some edge to it is conditional. What cannot be fitted in,
-// for want of bits or because its predecessors are in different DAGs, becomes a head.
-void tile(Function& function);
+// Fills Function::dags, Function::order, and the blocks' head, dag, bit and bitEdge. Beside the blocks that
+// are heads already, those become heads behind which there is room for no more than `mostBits` branches.
+void tile(Function& function, unsigned mostBits);
+
+// Whether the probe that sets the block's bit stands at the front of the block to which the branch leads when
+// taken: only this branch leads there.
+bool bitIsSetInTarget(const Function& function, const Block& block);
 
 // Gives every DAG its codes, counted from the module's base. Returns the first free code after them.
 std::uint32_t assignCodes(Function& function, std::uint32_t firstFree);

@@ -45,29 +45,24 @@ std::uint32_t targetOf(const Instruction& last) {
 }
 
 void addBlocks(Tables& out, const Function& f) {
-  // In the map a DAG's blocks stand together, in topological order.
   std::vector<std::uint32_t> position(f.blocks.size(), kNoBlock);
-  std::uint32_t next = 0;
-  for (const Dag& dag : f.dags)
-    for (const BlockIndex b : dag.blocks) position[b] = next++;
-  std::uint32_t firstBlock = 0;
-  for (const Dag& dag : f.dags) {
-    out.dags.push_back({dag.code, firstBlock, std::uint16_t(dag.blocks.size()), dag.bits, 0});
-    firstBlock += std::uint32_t(dag.blocks.size());
-    for (const BlockIndex b : dag.blocks) {
-      const Block& block = f.blocks[b];
-      const Instruction& last = f.lastOf(block);
-      BlockEntry entry{};
-      entry.start = std::uint32_t(f.instructions[block.first].address.value);
-      entry.size = std::uint32_t(last.end().value) - entry.start;
-      entry.target = targetOf(last);
-      for (int i = 0; i < 2; ++i)
-        entry.successor[i] = block.successor[i] == kNone ? kNoBlock : position[block.successor[i]];
-      entry.bit = block.bit;
-      entry.end = block.kind;
-      entry.flags = block.flags;
-      out.blocks.push_back(entry);
-    }
+  for (std::uint32_t i = 0; i < f.order.size(); ++i) position[f.order[i]] = i;
+  for (const Dag& dag : f.dags) out.dags.push_back({dag.code, position[dag.head], 0, dag.bits, 0});
+  for (const BlockIndex b : f.order) {
+    const Block& block = f.blocks[b];
+    const Instruction& last = f.lastOf(block);
+    BlockEntry entry{};
+    entry.start = std::uint32_t(f.instructions[block.first].address.value);
+    entry.size = std::uint32_t(last.end().value) - entry.start;
+    entry.target = targetOf(last);
+    for (int i = 0; i < 2; ++i)
+      entry.successor[i] = block.successor[i] == kNone ? kNoBlock : position[block.successor[i]];
+    entry.bit = block.bit;
+    entry.end = block.kind;
+    entry.flags = block.flags;
+    if (block.head) entry.flags |= kBlockHead;
+    if (block.bit != kNoBit && block.bitEdge == 0) entry.flags |= kBlockBitTaken;
+    out.blocks.push_back(entry);
   }
 }
 
@@ -124,7 +119,7 @@ std::vector<AddressEntry> addressEntries(const FunctionCode& copy) {
       const bool same = stretch.fixed ? last.original == entry.original
                                       : (last.original & kAddressFixed) == 0 &&
                                             entry.original - last.original == entry.copy - last.copy;
-      if (same) continue;
+      if (same && !stretch.apart) continue;
     }
     out.push_back(entry);
   }

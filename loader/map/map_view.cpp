@@ -43,7 +43,7 @@ class MapParser {
     if (!magic || *magic != format::kMapMagic) return model::fail("not a TraceBack map", m_origin, m_base);
     const auto header = readAt<MapHeader>(m_bytes, 0);
     if (!header) return error("truncated header", m_bytes.size());
-    if (header->version != format::kMapVersion) {
+    if (header->version < format::kOldestMapVersion || header->version > format::kMapVersion) {
       return model::fail(std::format("map version {} is not known to this reader ({})", header->version,
                                      format::kMapVersion),
                          m_origin, m_base + offsetof(MapHeader, version));
@@ -138,6 +138,9 @@ class MapParser {
           return error("a block's successor is none of its function", blockAt);
       }
     }
+    if (header.version > 1) {
+      if (auto done = checkOrder(function); !done) return done;
+    }
     for (std::uint32_t i = 1; i < function.addressCount; ++i) {
       if (m_map.m_addresses[function.firstAddress + i].copy <
           m_map.m_addresses[function.firstAddress + i - 1].copy) {
@@ -149,7 +152,22 @@ class MapParser {
     return {};
   }
 
-  // Within a DAG, edges only go forward: so every path ends.
+  // Edges to what is no head only go forward: so every path ends.
+  model::Result<void> checkOrder(const FunctionEntry& function) {
+    for (std::uint32_t i = 0; i < function.blockCount; ++i) {
+      const auto& block = m_map.m_blocks[function.firstBlock + i];
+      const auto at = m_blocksAt + (std::uint64_t{function.firstBlock} + i) * sizeof(BlockEntry);
+      if (block.bit != format::kNoBit && block.bit >= format::kMaxPathBits)
+        return error("a block's bit is none of its DAG", at);
+      for (const auto next : block.successor) {
+        if (next == format::kNoBlock || next > i) continue;
+        if ((m_map.m_blocks[function.firstBlock + next].flags & format::kBlockHead) == 0)
+          return error("a function's blocks are not in order", at);
+      }
+    }
+    return {};
+  }
+
   model::Result<void> checkDag(const FunctionEntry& function, std::uint32_t index, bool first) {
     const auto& dag = m_map.m_dags[index];
     const auto at = m_dagsAt + std::uint64_t{index} * sizeof(DagEntry);
@@ -159,6 +177,13 @@ class MapParser {
     if (run > m_map.m_header.codeSpan || dag.code > m_map.m_header.codeSpan - run)
       return error("a DAG's codes lie outside the module's", at);
     if (!first && dag.code <= m_map.m_dags[index - 1].code) return error("DAGs are not in order", at);
+    if (m_map.m_header.version > 1) {
+      if (dag.firstBlock >= function.blockCount)
+        return error("a DAG's blocks lie outside its function's", at);
+      if ((m_map.m_blocks[function.firstBlock + dag.firstBlock].flags & format::kBlockHead) == 0)
+        return error("a DAG's first block is no head", at);
+      return {};
+    }
     if (dag.blockCount == 0 || !inTable(dag.firstBlock, dag.blockCount, function.blockCount)) {
       return error("a DAG's blocks lie outside its function's", at);
     }
@@ -280,8 +305,11 @@ std::optional<OriginalAddress> MapView::originalOf(model::VirtAddr copy) const {
   if (low == 0) return std::nullopt;
   const auto entry = m_addresses[function.firstAddress + low - 1];
   const std::uint64_t original = entry.original & ~format::kAddressFixed;
-  if ((entry.original & format::kAddressFixed) != 0) return OriginalAddress{{original}, true};
-  return OriginalAddress{{original + (copy.value - entry.copy)}, false};
+  if ((entry.original & format::kAddressFixed) == 0)
+    return OriginalAddress{{original + (copy.value - entry.copy)}, false, false};
+  const bool first = low == 1 || (m_addresses[function.firstAddress + low - 2].original |
+                                  format::kAddressFixed) != entry.original;
+  return OriginalAddress{{original}, true, first};
 }
 
 }  // namespace traceback::loader

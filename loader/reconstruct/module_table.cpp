@@ -79,13 +79,15 @@ std::optional<OriginalPlace> ModuleTable::original(model::RuntimeAddr address) c
                       .address = model::toLinkTime(address, module.bias),
                       .function = 0,
                       .inCopy = false,
-                      .fixed = false};
+                      .fixed = false,
+                      .first = false};
   const auto* map = module.view();
   if (map == nullptr) return place;
   if (const auto function = map->functionOfCopy(place.address)) {
     if (const auto original = map->originalOf(place.address)) {
       place.address = original->address;
       place.fixed = original->fixed;
+      place.first = original->first;
       place.function = *function;
       place.inCopy = true;
     }

@@ -44,6 +44,7 @@ struct OriginalPlace {
   MapFunction function = 0;  // valid if inCopy
   bool inCopy = false;       // the address was in a copy and has been translated
   bool fixed = false;        // OriginalAddress::fixed
+  bool first = false;        // OriginalAddress::first
 };
 
 class ModuleTable {

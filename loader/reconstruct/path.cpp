@@ -1,14 +1,90 @@
 #include "loader/reconstruct/path.h"
 
+#include "runtime/format/record.h"
+
 namespace traceback::loader {
 
 namespace {
 
-// In the DAG and not its head: then control stays within the record.
-bool staysInside(const MapDag& dag, std::uint32_t block) {
-  return block != format::kNoBlock && block > dag.entry.firstBlock &&
-         block - dag.entry.firstBlock < dag.entry.blockCount;
+// Of the same DAG and not its head: then control stays within the record.
+bool staysInside(const MapView& map, const MapDag& dag, std::uint32_t block) {
+  if (block == format::kNoBlock) return false;
+  if (map.header().version > 1) return (map.block(dag.function, block).flags & format::kBlockHead) == 0;
+  return block > dag.entry.firstBlock && block - dag.entry.firstBlock < dag.entry.blockCount;
 }
+
+class Decoding {
+ public:
+  Decoding(const MapView& map, const MapDag& dag, std::uint32_t path, DagPath& out)
+      : m_map(map), m_dag(dag), m_left(path), m_out(out) {}
+
+  void run() {
+    const bool bitsOfBlocks = m_map.header().version == 1;
+    for (auto block = m_dag.entry.firstBlock; block != format::kNoBlock;) {
+      m_out.blocks.push_back(block);
+      if (bitsOfBlocks) {
+        takeBit(m_map.block(m_dag.function, block).bit);
+        block = nextByBlocks(block);
+      } else {
+        const auto next = nextByBranches(block);
+        block = staysInside(m_map, m_dag, next) ? next : format::kNoBlock;
+        // The edge was taken that set the bit.
+        if (m_tookBit && block != format::kNoBlock) m_out.proven = m_out.blocks.size() + 1;
+      }
+    }
+    m_out.explained = m_left == 0;
+    m_out.complete = canLeave(m_map, m_dag, m_out.blocks.back());
+  }
+
+ private:
+  bool isSet(std::uint8_t bit) const {
+    return bit < format::kMaxPathBits && (m_left & (std::uint32_t{1} << bit)) != 0;
+  }
+
+  void takeBit(std::uint8_t bit) {
+    m_tookBit = isSet(bit);
+    if (!m_tookBit) return;
+    m_left &= ~(std::uint32_t{1} << bit);
+    m_out.proven = m_out.blocks.size();
+  }
+
+  std::uint32_t nextByBranches(std::uint32_t index) {
+    const auto& block = m_map.block(m_dag.function, index);
+    m_tookBit = false;
+    switch (block.end) {
+      case format::BlockEnd::FallThrough:
+      case format::BlockEnd::Jump:
+        return block.successor[0];
+      case format::BlockEnd::Branch: {
+        if (block.bit == format::kNoBit)
+          return block.successor[0] == block.successor[1] ? block.successor[0] : format::kNoBlock;
+        takeBit(block.bit);
+        const bool taken = m_tookBit == ((block.flags & format::kBlockBitTaken) != 0);
+        return block.successor[taken ? 0 : 1];
+      }
+      default:
+        return format::kNoBlock;
+    }
+  }
+
+  // Version 1.
+  std::uint32_t nextByBlocks(std::uint32_t index) const {
+    std::uint32_t next = format::kNoBlock;
+    for (const auto successor : m_map.block(m_dag.function, index).successor) {
+      if (!staysInside(m_map, m_dag, successor)) continue;
+      const auto bit = m_map.block(m_dag.function, successor).bit;
+      if ((bit == format::kNoBit || isSet(bit)) && (next == format::kNoBlock || successor < next))
+        next = successor;
+    }
+    return next;
+  }
+
+  const MapView& m_map;
+  const MapDag& m_dag;
+  std::uint32_t m_left;
+  DagPath& m_out;
+  bool m_tookBit = false;
+};
 
 }  // namespace
 
@@ -17,10 +93,10 @@ bool canLeave(const MapView& map, const MapDag& dag, std::uint32_t block) {
   switch (entry.end) {
     case format::BlockEnd::FallThrough:
     case format::BlockEnd::Jump:
-      return !staysInside(dag, entry.successor[0]);
+      return !staysInside(map, dag, entry.successor[0]);
     case format::BlockEnd::Branch:
-      return (entry.flags & format::kBlockTailBranch) != 0 || !staysInside(dag, entry.successor[0]) ||
-             !staysInside(dag, entry.successor[1]);
+      return (entry.flags & format::kBlockTailBranch) != 0 || !staysInside(map, dag, entry.successor[0]) ||
+             !staysInside(map, dag, entry.successor[1]);
     default:
       return true;
   }
@@ -28,34 +104,8 @@ bool canLeave(const MapView& map, const MapDag& dag, std::uint32_t block) {
 
 void decodePath(const MapView& map, const MapDag& dag, std::uint32_t path, DagPath& out) {
   out.blocks.clear();
-  out.explained = false;
-  out.complete = false;
-  std::uint32_t current = dag.entry.firstBlock;
-  std::uint32_t left = path;
-  const auto take = [&](std::uint32_t block) {
-    out.blocks.push_back(block);
-    const auto bit = map.block(dag.function, block).bit;
-    if (bit == format::kNoBit || (left & (std::uint32_t{1} << bit)) == 0) return;
-    left &= ~(std::uint32_t{1} << bit);
-    out.proven = out.blocks.size();
-  };
-  take(current);
   out.proven = 1;  // the head probe wrote the record
-  for (;;) {
-    const auto& block = map.block(dag.function, current);
-    std::uint32_t next = format::kNoBlock;
-    for (const auto successor : block.successor) {
-      if (!staysInside(dag, successor)) continue;
-      const auto bit = map.block(dag.function, successor).bit;
-      const bool taken = bit == format::kNoBit || (left & (std::uint32_t{1} << bit)) != 0;
-      if (taken && (next == format::kNoBlock || successor < next)) next = successor;
-    }
-    if (next == format::kNoBlock) break;
-    take(next);
-    current = next;  // always further on: the map's blocks are in topological order
-  }
-  out.explained = left == 0;
-  out.complete = canLeave(map, dag, current);
+  Decoding(map, dag, path, out).run();
 }
 
 }  // namespace traceback::loader

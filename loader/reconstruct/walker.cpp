@@ -159,7 +159,7 @@ Walker::CutPoint Walker::locate(const ResolvedDag& dag, const Cut& cut) {
     // In a head's probe before the record was claimed, the last record is that of the DAG before: here of
     // this one itself, which is a loop, and is done if no bit was added to it afterwards.
     const auto head = dag.map->block(dag.dag.function, entry.firstBlock).start;
-    const bool beforeNext = !cut.faulted && place->fixed && place->address.value == head && path == dag.path;
+    const bool beforeNext = !cut.faulted && place->first && place->address.value == head && path == dag.path;
     for (std::size_t i = 0; i < m_path.blocks.size() && !beforeNext; ++i) {
       const auto& block = dag.map->block(dag.dag.function, m_path.blocks[i]);
       if (place->address.value < block.start || place->address.value - block.start >= block.size) continue;

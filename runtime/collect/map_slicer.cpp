@@ -54,7 +54,7 @@ model::Result<Map> parse(std::span<const std::uint8_t> bytes, const std::filesys
   if (bytes.size() < sizeof map.header) return bad("cut short");
   std::memcpy(&map.header, bytes.data(), sizeof map.header);
   if (map.header.magic != format::kMapMagic) return bad("no map");
-  if (map.header.version != format::kMapVersion)
+  if (map.header.version < format::kOldestMapVersion || map.header.version > format::kMapVersion)
     return bad(std::format("unknown version {}", map.header.version));
   if (map.header.headerSize < sizeof map.header || map.header.headerSize > bytes.size())
     return bad("header size");

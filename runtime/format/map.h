@@ -12,11 +12,22 @@
 // as f.cold, is a function of its own). Functions that were left alone are listed too, with the reason.
 //
 // How a DAG record is read. code - firstCode of the function finds the DAG: the last whose `code` is not
-// above it. path = code - dag.code. Start at the DAG's first block, its head. From a block, at most two
-// successors are in the DAG (an index within the DAG's blocks, not its head). A successor without a bit
-// (kNoBit) is only ever reached without condition: go there. Otherwise go to the successor whose bit is
-// set in the path; if both are, to the one that stands first in the DAG, for a DAG's blocks are in
-// topological order. If none is, the path left the DAG here. Every bit of the path must have been met.
+// above it. path = code - dag.code. Start at the DAG's first block, its head. A block that ends in a branch
+// with a bit is left by the edge that kBlockBitTaken names if that bit of the path is set, else by the other;
+// a branch without a bit, if both its edges lead to the same block, by these; FallThrough and Jump by their
+// one edge. Where that edge leads to a head, or out of the function, or there is no such edge, the path left
+// the DAG there. Every bit that is set must have been met. So a block may be part of several DAGs, and has
+// the same bit in all. Blocks are in topological order: an edge to what is no head goes forward.
+//
+// That a bit is clear may also mean that its branch was not reached: in the last record of a thread that was
+// stopped. What its bits prove goes up to where the edge leads that set the last of them; how much further
+// the thread came its program counter must say.
+//
+// Version 1 of this format differs: a DAG had blocks of its own, DagEntry::blockCount of them from firstBlock
+// on, and bits belonged to blocks. From a block, at most two successors are in the DAG (an index within its
+// blocks, not its head). A successor without a bit (kNoBit) is only ever reached without condition: go there.
+// Otherwise go to the successor whose bit is set in the path; if both are, to the one that stands first in
+// the DAG. If none is, the path left the DAG here.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +36,8 @@
 namespace traceback::format {
 
 inline constexpr std::uint64_t kMapMagic = 0x0A0D'5041'4D54'4254;  // "TBTMAP\r\n"
-inline constexpr std::uint32_t kMapVersion = 1;
+inline constexpr std::uint32_t kMapVersion = 2;
+inline constexpr std::uint32_t kOldestMapVersion = 1;
 inline constexpr char kMapSection[] = ".traceback.map";
 inline constexpr char kCodeSection[] = ".traceback.text";
 
@@ -36,66 +48,66 @@ struct MapHeader {
   std::uint32_t version;
   std::uint32_t headerSize;
   std::uint8_t mapId[16];
-  std::uint32_t flags;          // MapFlag
-  std::uint32_t codeSpan;       // DagEntry::code counts from the module's base, whatever that is
+  std::uint32_t flags;  // MapFlag
+  std::uint32_t codeSpan;  // DagEntry::code counts from the module's base, whatever that is
   std::uint32_t functionCount;
   std::uint32_t dagCount;
   std::uint32_t blockCount;
   std::uint32_t addressCount;
   std::uint32_t stringBytes;
-  std::uint32_t buildIdSize;    // of the original, at most 32
+  std::uint32_t buildIdSize;  // of the original, at most 32
   std::uint8_t buildId[32];
-  std::uint64_t imageStart;     // link-time addresses that the original's segments span
+  std::uint64_t imageStart;  // link-time addresses that the original's segments span
   std::uint64_t imageEnd;
-  std::uint32_t originalName;   // string: path of the file that was instrumented
+  std::uint32_t originalName;  // string: path of the file that was instrumented
   std::uint32_t reserved[7];
 };
 static_assert(sizeof(MapHeader) == 144);
 
 enum class SkipReason : std::uint32_t {
   None = 0,
-  BadDecode = 1,           // bytes that do not decode, or code that runs past its end
+  BadDecode = 1,  // bytes that do not decode, or code that runs past its end
   BranchIntoInstruction = 2,
-  NoRoomForJump = 3,       // fewer than five bytes at the entry
+  NoRoomForJump = 3,  // fewer than five bytes at the entry
   JumpTargetInWindow = 4,  // something may enter between the entry's first byte and the jump's end
   InteriorAddressTaken = 5,
-  CallsItself = 6,         // reads its own address by a call to the next instruction
-  SignalFrame = 7,         // CIE augmentation 'S'
-  StartupCode = 8,         // _start, .init, .fini, the PLT
-  Resolver = 9,            // an IFUNC or its resolver
-  BadUnwindInfo = 10,      // unwind tables that cannot be carried over to a copy
+  CallsItself = 6,  // reads its own address by a call to the next instruction
+  SignalFrame = 7,  // CIE augmentation 'S'
+  StartupCode = 8,  // _start, .init, .fini, the PLT
+  Resolver = 9,  // an IFUNC or its resolver
+  BadUnwindInfo = 10,  // unwind tables that cannot be carried over to a copy
   BadExceptionTable = 11,  // LSDA that cannot be carried over
   OverlappingFunctions = 12,
   UnsafeInstruction = 13,  // far branch, xbegin, address-size prefix on rip and the like
-  EntryFlagsLive = 14,     // the flags carry a value into the function
+  EntryFlagsLive = 14,  // the flags carry a value into the function
   RestartableSequence = 15,
-  OutOfReach = 16,         // a displacement would not fit
-  LinkedToSkipped = 17,    // shares code with a function that is skipped
+  OutOfReach = 16,  // a displacement would not fit
+  LinkedToSkipped = 17,  // shares code with a function that is skipped
   CodesExhausted = 18,
-  Excluded = 19,           // by the user
+  Excluded = 19,  // by the user
   PatchedWhileRunning = 20,  // __patchable_function_entries, XRay: somebody rewrites its code
-  SplitStack = 21,         // -fsplit-stack: its return addresses are calculated with
+  SplitStack = 21,  // -fsplit-stack: its return addresses are calculated with
   Count
 };
 
 struct FunctionEntry {
-  std::uint64_t original;       // link-time address
-  std::uint64_t copy;           // link-time address; 0 if there is none
+  std::uint64_t original;  // link-time address
+  std::uint64_t copy;  // link-time address; 0 if there is none
   std::uint32_t originalSize;
   std::uint32_t copySize;
-  std::uint32_t name;           // string, as in the symbol table (mangled); 0 if unknown
+  std::uint32_t name;  // string, as in the symbol table (mangled); 0 if unknown
   std::uint32_t skipReason;  // SkipReason: why there is no copy; or, with one, why it is entered by direct
                              // calls and jumps of other copies alone, if it is
   std::uint32_t firstDag, dagCount;  // sorted by code
-  std::uint32_t firstBlock, blockCount;  // DAG by DAG
+  std::uint32_t firstBlock, blockCount;  // in topological order (version 1: DAG by DAG)
   std::uint32_t firstAddress, addressCount;  // sorted by copy address
 };
 static_assert(sizeof(FunctionEntry) == 56);
 
 struct DagEntry {
   std::uint32_t code;  // from the module's code base; a multiple of 2^bits
-  std::uint32_t firstBlock;  // within the function's blocks
-  std::uint16_t blockCount;
+  std::uint32_t firstBlock;  // its head, within the function's blocks
+  std::uint16_t blockCount;  // of version 1; else 0
   std::uint8_t bits;
   std::uint8_t reserved;
 };
@@ -121,6 +133,8 @@ enum BlockFlag : std::uint16_t {
   kBlockLoopHead = 8,
   kBlockTableTarget = 16,
   kBlockTailBranch = 32,  // a conditional branch (end = Branch) whose taken side leaves the function
+  kBlockHead = 64,  // heads a DAG
+  kBlockBitTaken = 128,  // its bit is set by the taken edge of its branch, not by the other
 };
 
 inline constexpr std::uint8_t kNoBit = 0xFF;
@@ -131,7 +145,7 @@ struct BlockEntry {
   std::uint32_t size;  // original bytes
   std::uint32_t target;  // link-time address of what it calls or tail-jumps to; 0 if unknown
   std::uint32_t successor[2];  // index within the function's blocks, or kNoBlock
-  std::uint8_t bit;  // of the path, or kNoBit
+  std::uint8_t bit;  // of the path: of its branch (version 1: of the block itself); or kNoBit
   BlockEnd end;
   std::uint16_t flags;  // BlockFlag
 };

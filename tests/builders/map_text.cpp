@@ -51,9 +51,12 @@ MapText::MapText(std::string_view text) {
       function.left = number(words[3], 10);
       function.entry.skipReason = number(words[4], 10);
       m_functions.push_back(std::move(function));
+    } else if (words[0] == "version" && words.size() == 2) {
+      m_version = number(words[1], 10);
     } else if (words[0] == "dag" && !m_functions.empty()) {
       auto& function = m_functions.back();
       Dag dag;
+      if (words.size() > 1) dag.entry.bits = static_cast<std::uint8_t>(number(words[1], 10));
       dag.entry.firstBlock = static_cast<std::uint32_t>(function.blocks.size());
       function.dags.push_back(dag);
     } else if (words.size() >= 3 && !m_functions.empty() && !m_functions.back().dags.empty()) {
@@ -71,11 +74,10 @@ void MapText::readBlock(const std::vector<std::string>& words, const std::string
       {"multi", BlockEnd::Multiway},   {"call", BlockEnd::Call},        {"icall", BlockEnd::IndirectCall},
       {"tail", BlockEnd::TailJump},    {"away", BlockEnd::UnknownJump}, {"return", BlockEnd::Return},
       {"trap", BlockEnd::Trap}};
-  static const std::map<std::string, std::uint16_t> flags = {{"entry", format::kBlockEntry},
-                                                             {"returnpoint", format::kBlockReturnPoint},
-                                                             {"pad", format::kBlockLandingPad},
-                                                             {"loop", format::kBlockLoopHead},
-                                                             {"table", format::kBlockTableTarget}};
+  static const std::map<std::string, std::uint16_t> flags = {
+      {"entry", format::kBlockEntry},       {"returnpoint", format::kBlockReturnPoint},
+      {"pad", format::kBlockLandingPad},    {"loop", format::kBlockLoopHead},
+      {"table", format::kBlockTableTarget}, {"taken", format::kBlockBitTaken}};
   auto& function = m_functions.back();
   Block block;
   block.name = function.name + "." + words[0];
@@ -123,7 +125,9 @@ void MapText::readBlock(const std::vector<std::string>& words, const std::string
     }
   }
   auto& dag = function.dags.back().entry;
-  block.hasProbe = dag.blockCount == 0 || block.entry.bit != format::kNoBit;
+  const bool isHead = dag.blockCount == 0;
+  block.hasProbe = isHead || (m_version == 1 && block.entry.bit != format::kNoBit);
+  if (isHead && m_version > 1) block.entry.flags |= format::kBlockHead;
   ++dag.blockCount;
   if (block.entry.bit != format::kNoBit)
     dag.bits = std::max<std::uint8_t>(dag.bits, static_cast<std::uint8_t>(block.entry.bit + 1));
@@ -175,7 +179,7 @@ std::array<std::uint8_t, 16> MapText::id() const {
 std::vector<std::byte> MapText::bytes() const {
   format::MapHeader header{};
   header.magic = format::kMapMagic;
-  header.version = format::kMapVersion;
+  header.version = m_version;
   header.headerSize = sizeof header;
   std::ranges::copy(id(), header.mapId);
   header.codeSpan = m_codeSpan;

@@ -8,6 +8,10 @@
 //     dag
 //     d 4 return returnpoint
 //
+// is a map of version 1. With `version 2` in front, bits are those of branches, `taken` says that the taken
+// edge sets it, and what follows a `dag` may be part of other DAGs too, as far as edges lead there. DAGs then
+// get codes for the bits of what follows them, or for those of `dag BITS`.
+//
 // A block ends by one of: fall X, jump X, branch TAKEN NEXT ("-": leaves the function), multi, call TARGET X,
 // icall X, tail TARGET, away, return, trap. Options: bit=N, entry, returnpoint, pad, loop, table, at=ADDRESS.
 // Blocks lie one behind the other from the function's start on unless `at` says otherwise; a function's first
@@ -74,6 +78,7 @@ class MapText {
   const Block& block(std::string_view name) const;
 
   std::vector<Function> m_functions;
+  std::uint32_t m_version = 1;
   std::uint32_t m_codeSpan = 0;
 };
 

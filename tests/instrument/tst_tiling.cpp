@@ -17,52 +17,49 @@ namespace loader = traceback::loader;
 
 namespace {
 
-bool inDag(const Function& f, const Dag& dag, BlockIndex b) {
-  return b != kNone && b != dag.blocks.front() && std::ranges::find(dag.blocks, b) != dag.blocks.end() &&
-         &f.dags[f.blocks[b].dag] == &dag;
-}
+bool isInside(const Function& f, BlockIndex b) { return b != kNone && !f.blocks[b].head; }
 
 // The algorithm of map.h, from its description.
 std::vector<BlockIndex> readPath(const Function& f, const Dag& dag, std::uint32_t path) {
-  std::vector<BlockIndex> out{dag.blocks.front()};
+  std::vector<BlockIndex> out{dag.head};
   for (;;) {
     const Block& block = f.blocks[out.back()];
-    std::optional<BlockIndex> next;
-    for (const BlockIndex s : block.successor) {
-      if (!inDag(f, dag, s)) continue;
-      const std::uint8_t bit = f.blocks[s].bit;
-      if (bit != format::kNoBit && (path >> bit & 1) == 0) continue;
-      const auto position = [&](BlockIndex b) { return std::ranges::find(dag.blocks, b); };
-      if (!next || position(s) < position(*next)) next = s;
+    BlockIndex next = kNone;
+    if (block.kind == format::BlockEnd::FallThrough || block.kind == format::BlockEnd::Jump) {
+      next = block.successor[0];
+    } else if (block.kind == format::BlockEnd::Branch) {
+      if (block.bit != format::kNoBit)
+        next = block.successor[(path >> block.bit & 1) != 0 ? block.bitEdge : 1 - block.bitEdge];
+      else if (block.successor[0] == block.successor[1])
+        next = block.successor[0];
     }
-    if (!next) return out;
-    out.push_back(*next);
+    if (!isInside(f, next)) return out;
+    out.push_back(next);
   }
 }
 
-// Walks the DAG at random, stopping anywhere that control may leave it, and compares.
+// Walks the DAGs at random, to where they are left, and compares.
 void checkRandomPaths(const Function& f, std::mt19937& random, int walks) {
   for (const Dag& dag : f.dags) {
     QVERIFY(dag.bits <= format::kMaxPathBits);
     QCOMPARE(dag.code % (1u << dag.bits), 0u);
     for (int w = 0; w < walks; ++w) {
-      std::vector<BlockIndex> walked{dag.blocks.front()};
+      std::vector<BlockIndex> walked{dag.head};
       std::uint32_t path = 0;
       for (;;) {
         const Block& block = f.blocks[walked.back()];
-        std::vector<BlockIndex> choices;
-        bool leaves = false;
-        for (const BlockIndex s : block.successor) {
-          if (inDag(f, dag, s))
-            choices.push_back(s);
-          else if (s != kNone || block.kind == format::BlockEnd::Branch)
-            leaves = true;
+        const bool branch = block.kind == format::BlockEnd::Branch;
+        if (!branch && block.kind != format::BlockEnd::FallThrough && block.kind != format::BlockEnd::Jump)
+          break;
+        const unsigned edge = branch ? random() % 2 : 0;
+        if (block.bit != format::kNoBit && edge == block.bitEdge) {
+          QVERIFY(block.bit < dag.bits);
+          QVERIFY((path >> block.bit & 1) == 0);
+          path |= 1u << block.bit;
         }
-        if (choices.empty()) break;
-        const std::size_t pick = random() % (choices.size() + (leaves ? 1 : 0));
-        if (pick == choices.size()) break;
-        walked.push_back(choices[pick]);
-        if (f.blocks[walked.back()].bit != format::kNoBit) path |= 1u << f.blocks[walked.back()].bit;
+        if (!isInside(f, block.successor[edge])) break;
+        QVERIFY(!branch || block.bit != format::kNoBit || block.successor[0] == block.successor[1]);
+        walked.push_back(block.successor[edge]);
       }
       QCOMPARE(readPath(f, dag, path), walked);
     }
@@ -78,7 +75,7 @@ class TestTiling : public QObject {
     Function f = functionOf(traceback::tests::assemble(text));
     if (f.instructions.empty()) return f;
     buildFlowGraph(f);
-    tile(f);
+    tile(f, format::kMaxPathBits);
     assignCodes(f, 0);
     return f;
   }
@@ -91,11 +88,63 @@ class TestTiling : public QObject {
     QCOMPARE(f.dags[0].bits, std::uint8_t(0));
   }
 
-  void branchThatJoinsTakesOneBitForTheSideAndOneForTheJoin() {
+  void branchThatJoinsTakesOneBit() {
     const Function f = tiled("test %rdi, %rdi\n je 1f\n inc %rax\n 1: ret");
     QCOMPARE(f.dags.size(), 1u);
-    QCOMPARE(f.dags[0].blocks.size(), 3u);
-    QCOMPARE(f.dags[0].bits, std::uint8_t(2));
+    QCOMPARE(f.blocks.size(), 3u);
+    QCOMPARE(f.dags[0].bits, std::uint8_t(1));
+    QCOMPARE(f.blocks[0].bit, std::uint8_t(0));
+    QCOMPARE(f.blocks[1].bit, format::kNoBit);
+    QCOMPARE(f.blocks[2].bit, format::kNoBit);
+  }
+
+  void whatSeveralDagsLeadToIsPartOfAll() {
+    // Behind the call is a head; what is behind both needs none.
+    const Function f = tiled(
+        "test %rdi, %rdi\n je 1f\n call .+0x1000\n nop\n 1: test %rax, %rax\n je 2f\n inc %rax\n 2: ret");
+    QCOMPARE(f.dags.size(), 2u);
+    for (const Dag& dag : f.dags) QCOMPARE(dag.bits, std::uint8_t(dag.head == 0 ? 2 : 1));
+  }
+
+  void loopsSetABitWhenTheyEnd() {
+    const Function f = tiled("nop\n 1: dec %rdi\n jne 1b\n inc %rax\n ret");
+    const Block& loop = f.blocks[1];
+    QVERIFY(loop.head && loop.bit != format::kNoBit);
+    QCOMPARE(loop.bitEdge, std::uint8_t(1));
+  }
+
+  void edgesToWhatEndsBadlySetTheBit() {
+    const Function f = tiled("test %rdi, %rdi\n jne 1f\n ud2\n 1: inc %rax\n 2: ret");
+    QCOMPARE(f.blocks[0].bitEdge, std::uint8_t(1));
+    const Function g = tiled("test %rdi, %rdi\n je 1f\n inc %rax\n ret\n 1: ud2");
+    QCOMPARE(g.blocks[0].bitEdge, std::uint8_t(0));
+    QVERIFY(bitIsSetInTarget(g, g.blocks[0]));
+  }
+
+  void branchesThatLeaveEitherWayNeedNoBit() {
+    const Function f = tiled("1: dec %rdi\n 2: dec %rax\n je 1b\n jne 2b\n ret");
+    for (const Block& block : f.blocks)
+      if (block.kind == format::BlockEnd::Branch && block.successor[0] != kNone &&
+          f.blocks[block.successor[0]].head && f.blocks[block.successor[1]].head)
+        QCOMPARE(block.bit, format::kNoBit);
+    std::mt19937 random(4);
+    checkRandomPaths(f, random, 50);
+  }
+
+  void fewerBitsMakeMoreHeads() {
+    QByteArray text;
+    for (int i = 0; i < 9; ++i) text += "test %rdi, %rdi\n je 1f\n inc %rax\n 1:\n";
+    text += "ret";
+    Function f = functionOf(traceback::tests::assemble(text.constData()));
+    buildFlowGraph(f);
+    tile(f, format::kMaxPathBits);
+    QCOMPARE(f.dags.size(), 1u);
+    tile(f, 4);
+    assignCodes(f, 0);
+    QVERIFY(f.dags.size() > 1);
+    for (const Dag& dag : f.dags) QVERIFY(dag.bits <= 4);
+    std::mt19937 random(5);
+    checkRandomPaths(f, random, 100);
   }
 
   void loopHeaderHeadsADag() {

@@ -287,6 +287,41 @@ class ReadersTest : public QObject {
     QVERIFY2(map.error().message.find(reason.toStdString()) != std::string::npos, map.error().text().c_str());
   }
 
+  void hostileMapsOfBranchesAreRefused_data() {
+    QTest::addColumn<unsigned>("offset");
+    QTest::addColumn<unsigned>("value");
+    QTest::addColumn<QString>("reason");
+    constexpr unsigned kDag = sizeof(format::MapHeader) + sizeof(format::FunctionEntry);
+    constexpr unsigned kBlock = kDag + sizeof(format::DagEntry);
+    const auto row = [](const char* name, std::size_t offset, unsigned value, const char* reason) {
+      QTest::newRow(name) << static_cast<unsigned>(offset) << value << QString::fromUtf8(reason);
+    };
+    row("dag outside", kDag + 4, 3, "DAG's blocks lie outside");
+    row("dag without a head", kDag + 4, 1, "is no head");
+    row("backwards", kBlock + 48 + offsetof(format::BlockEntry, successor), 1, "not in order");
+    row("itself", kBlock + 24 + offsetof(format::BlockEntry, successor), 1, "not in order");
+    row("bit", kBlock + 24 + offsetof(format::BlockEntry, bit), 0x0000010A, "bit is none of its DAG");
+  }
+  void hostileMapsOfBranchesAreRefused() {
+    QFETCH(unsigned, offset);
+    QFETCH(unsigned, value);
+    QFETCH(QString, reason);
+    auto bytes = MapText(R"(
+      version 2
+      function main 1000
+      dag 1
+      a 8 branch c b bit=0
+      b 4 fall c
+      c 4 return
+    )")
+                     .bytes();
+    QVERIFY(loader::MapView::parse(bytes, "map").has_value());
+    put(bytes, offset, value);
+    const auto map = loader::MapView::parse(bytes, "map");
+    QVERIFY(!map.has_value());
+    QVERIFY2(map.error().message.find(reason.toStdString()) != std::string::npos, map.error().text().c_str());
+  }
+
   // --- ring and records
 
   void ringGivesWordsInOrderWithTheirPositions() {

@@ -8,6 +8,24 @@ using tests::compare;
 using tests::kLoop;
 using tests::reconstruct;
 
+namespace {
+
+// Bits of branches: c, which ends by one, is part of both DAGs.
+constexpr std::string_view kBranches = R"(
+  version 2
+  function main 1000
+  dag 2
+  a 8 branch c b bit=1 taken
+  b 4 call 2000 p
+  dag 2
+  p 4 fall c returnpoint
+  c 4 branch e d bit=0
+  d 4 fall e
+  e 4 return
+)";
+
+}  // namespace
+
 class PathsTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
@@ -109,6 +127,68 @@ class PathsTest : public QObject {
     gap path-unknown
     )");
     QVERIFY(further.snap.executedBlocks(0).back().open);
+  }
+
+  void bitsOfBranchesSayWhichEdgeWasTaken() {
+    const auto got = reconstruct({.map = kBranches, .ring = R"(
+      start
+      main.a a
+      main.a
+      main.p c
+      main.a a c
+      thread-end
+    )"});
+    compare(got.text, R"(
+    sync 1
+    call main
+    main 1000-1007
+    main 1010-1013
+    main 1018-101b
+    return main
+    call main
+    main 1000-1007
+    main 1008-100b untraced
+    main 100c-100f
+    main 1010-1013
+    main 1014-1017
+    main 1018-101b
+    return main
+    call main
+    main 1000-1007
+    main 1010-1013
+    main 1014-1017
+    main 1018-101b
+    return main
+    sync 2
+    )");
+    QCOMPARE(got.notes(), std::string());
+  }
+
+  void clearBitsOfAKilledThreadProveNothing() {
+    const auto none = reconstruct({.map = kBranches, .ring = "main.a\n"});
+    compare(none.text, R"(
+    call main
+    main 1000-1007 partial
+    gap path-unknown
+    )");
+    const auto one = reconstruct({.map = kBranches, .ring = "main.a a\n"});
+    compare(one.text, R"(
+    call main
+    main 1000-1007
+    main 1010-1013 partial
+    gap path-unknown
+    )");
+    const auto stopped = reconstruct({.map = kBranches, .ring = "main.a a\n", .pc = "main.e"});
+    compare(stopped.text, R"(
+    call main
+    main 1000-1007
+    main 1010-1013
+    )");
+  }
+
+  void aBitThatNoBranchHasIsDamage() {
+    const auto got = reconstruct({.map = kBranches, .ring = "main.p a\nthread-end\n"});
+    QVERIFY(got.notes().contains("path"));
   }
 
   void stoppedThreadIsTrimmedAtItsPc() {

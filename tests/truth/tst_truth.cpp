@@ -76,18 +76,43 @@ Attempt<Sequence> step(const ProductRun& run, const QString& program, const QStr
   return *sequence;
 }
 
-// Where a record or a bit of one says that the program came there.
-std::set<std::uint32_t> observedPlaces(const QString& program) {
-  std::set<std::uint32_t> places;
-  const auto file = InstrumentedFile::open(program.toStdString());
-  if (!file) return places;
-  for (const InstrumentedFunction& function : file->functions) {
-    for (const format::DagEntry& dag : function.dags) places.insert(function.blocks[dag.firstBlock].start);
-    for (const format::BlockEntry& block : function.blocks)
-      if (block.bit != format::kNoBit) places.insert(block.start);
+// What says that the program came somewhere: a record, at the start of a DAG's head; a bit of one, behind a
+// branch.
+struct Observed {
+  std::set<std::uint32_t> heads;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> edges;  // start of the branch's block, of where it led
+
+  static Observed of(const QString& program) {
+    Observed out;
+    const auto file = InstrumentedFile::open(program.toStdString());
+    if (!file) return out;
+    for (const InstrumentedFunction& function : file->functions) {
+      const auto& blocks = function.blocks;
+      for (const format::DagEntry& dag : function.dags) out.heads.insert(blocks[dag.firstBlock].start);
+      for (const format::BlockEntry& block : blocks) {
+        if (block.bit == format::kNoBit) continue;
+        const std::uint32_t to = block.successor[(block.flags & format::kBlockBitTaken) != 0 ? 0 : 1];
+        if (to < blocks.size()) out.edges.emplace(block.start, blocks[to].start);
+      }
+      for (const format::BlockEntry& block : blocks) out.blocks.insert(block.start);
+    }
+    return out;
   }
-  return places;
-}
+
+  // Whether anything says that these were executed, from the one with that index on.
+  bool tells(const std::vector<std::uint32_t>& executed, std::size_t from) const {
+    std::uint32_t block = 0;
+    for (std::size_t i = 0; i < executed.size(); ++i) {
+      if (!blocks.contains(executed[i])) continue;
+      if (i >= from && (heads.contains(executed[i]) || edges.contains({block, executed[i]}))) return true;
+      block = executed[i];
+    }
+    return false;
+  }
+
+ private:
+  std::set<std::uint32_t> blocks;
+};
 
 // Instructions that a thread executed according to the product.
 Attempt<std::vector<std::uint32_t>> expand(const TracedThread& thread, const CodeListing& listing) {
@@ -188,7 +213,7 @@ void TestTruth::theSamePath() {
   for (const TracedThread& thread : trace->threads)
     if (!thread.pieces.empty()) found.push_back(&thread);
   QCOMPARE(found.size(), expected.size());
-  const std::set<std::uint32_t> observed = observedPlaces((*run)->program());
+  const Observed observed = Observed::of((*run)->program());
   std::size_t compared = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     QVERIFY(!found[i]->startsOverwritten);
@@ -201,9 +226,7 @@ void TestTruth::theSamePath() {
       path->resize(executed.size());
     }
     // What a killed thread did behind its last record and bit is not certain, so it is not shown.
-    if (path->size() < executed.size() && !crashes &&
-        std::none_of(executed.begin() + std::ptrdiff_t(path->size()), executed.end(),
-                     [&observed](std::uint32_t address) { return observed.contains(address); }))
+    if (path->size() < executed.size() && !crashes && !observed.tells(executed, path->size()))
       executed.resize(path->size());
     const auto difference = firstDifference(executed, *path, *listing);
     QVERIFY2(!difference, difference ? qPrintable(QString("thread %1: %2").arg(i).arg(*difference)) : "");

@@ -135,7 +135,7 @@ std::expected<Lockstep::Point, std::string> Lockstep::nextCopy(const Point& due)
     const auto copied = m_instructions.find(at);
     if (copied == m_instructions.end() && !isOriginalCode(at)) {
       const CopiedPlace* place = placeAt(at);
-      point.throughGate |= place != nullptr && place->start == at && place->at == 0;
+      point.throughGate |= place != nullptr && place->start == at && place->at == 0 && !place->probe;
       continue;
     }
     if (copied != m_instructions.end()) ++m_result.inCopies;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstring>
 #include <format>
+#include <tuple>
 
 #include "runtime/format/record.h"
 #include "runtime/format/ring.h"
@@ -78,7 +79,7 @@ bool CopyChecker::checkGate(Line& line, std::uint64_t& displaced) {
     if (c.imm != 0 || c.width != 8 || c.ripTarget != bound) return refuse();
     if (!take(line, jump) || jump.id != X86_INS_JE) return refuse();
     displaced = jump.target;
-    return checkScratch(line, c.address, 0, true);
+    return checkScratch(line, c.address, line.needs->front(), 0, true);
   }
   const auto keeps = [&](bool store) {
     return c.id == X86_INS_MOV && c.memoryFirst == store && c.base == X86_REG_RSP && c.disp == -8 &&
@@ -95,19 +96,15 @@ bool CopyChecker::checkGate(Line& line, std::uint64_t& displaced) {
   return true;
 }
 
-// What a probe changes must not be needed by the instruction that is due, or by what follows it.
-bool CopyChecker::checkScratch(const Line& line, std::uint64_t at, std::uint16_t written, bool flagsWritten) {
-  const Needs& needs = (*line.needs)[line.next];
+// What a probe changes must not be needed by what follows it.
+bool CopyChecker::checkScratch(const Line& line, std::uint64_t at, const Needs& needs, std::uint16_t written,
+                               bool flagsWritten) {
   if ((needs.registers & written) != 0)
     return fail(line, at,
-                std::format("uses registers {:#x}, of which {:#x} are needed at {:#x}", written,
-                            needs.registers & written, line.original[line.next].address)),
+                std::format("uses registers {:#x}, of which {:#x} are needed", written,
+                            needs.registers & written)),
            false;
-  if (flagsWritten && needs.flags != 0)
-    return fail(
-               line, at,
-               std::format("changes the flags, which are needed at {:#x}", line.original[line.next].address)),
-           false;
+  if (flagsWritten && needs.flags != 0) return fail(line, at, "changes the flags, which are needed"), false;
   return true;
 }
 
@@ -177,8 +174,22 @@ bool CopyChecker::checkHead(Line& line, unsigned reg, std::uint64_t original) {
   return true;
 }
 
-// Spills, one core, restores of the same registers. `found` says whether there is any probe here.
-bool CopyChecker::checkProbe(Line& line, std::uint64_t original, bool& found) {
+bool CopyChecker::checkMask(Line& line, const Code& at, std::uint64_t branch, std::uint32_t mask) {
+  const auto block = line.withBit.find(branch);
+  if (block == line.withBit.end() || mask != 1U << line.function->blocks[block->second].bit)
+    return fail(line, at.address,
+                std::format("sets {:#x}, which is not the bit of the branch at {:#x}", mask, branch)),
+           false;
+  if (!line.lightsSeen.insert(block->second).second)
+    return fail(line, at.address, std::format("a second probe of the branch at {:#x}", branch)), false;
+  ++m_findings.lights;
+  return true;
+}
+
+// Spills, one core, restores of the same registers. `found` says whether there is any probe here. `original`
+// is the place of a head, or the branch whose bit is set; `needs` is what the code behind the probe needs.
+bool CopyChecker::checkProbe(Line& line, Probe kind, std::uint64_t original, const Needs& needs,
+                             bool& found) {
   found = false;
   const std::uint64_t start = line.pc;
   std::map<unsigned, std::int64_t> spilled;
@@ -215,15 +226,11 @@ bool CopyChecker::checkProbe(Line& line, std::uint64_t original, bool& found) {
       mask = std::uint32_t(lea.disp);
       used.insert(lea.base);
     }
-    const auto block = line.withBit.find(original);
-    if (block == line.withBit.end() || mask != 1U << line.function->blocks[block->second].bit)
-      return fail(line, c.address,
-                  std::format("sets {:#x}, which is not the bit of the block at {:#x}", mask, original)),
-             false;
-    line.lightsSeen.insert(block->second);
-    ++m_findings.lights;
+    if (kind != Probe::Light) return fail(line, start, "a light probe where a head may be"), false;
+    if (!checkMask(line, c, original, mask)) return false;
   } else {
     line.pc = core;
+    if (kind != Probe::Head) return fail(line, start, "a head where a light probe may be"), false;
     if (!checkHead(line, reg, original)) return false;
   }
   // Of all that was written, what the restores below do not bring back.
@@ -238,7 +245,7 @@ bool CopyChecker::checkProbe(Line& line, std::uint64_t original, bool& found) {
   }
   for (const auto& [kept, slot] : spilled) written = std::uint16_t(written & ~(1U << registerNumber(kept)));
   line.scratch = written;
-  if (!checkScratch(line, start, written, flags)) return false;
+  if (!checkScratch(line, start, needs, written, flags)) return false;
   while (!spilled.empty()) {
     if (!take(line, c)) return false;
     const auto slot = spilled.find(c.reg0);
@@ -250,6 +257,107 @@ bool CopyChecker::checkProbe(Line& line, std::uint64_t original, bool& found) {
   return true;
 }
 
+// Whether the branch's bit is set on its taken edge, by a probe that is no part of the block it leads to.
+bool CopyChecker::setsBitOutOfLine(const Line& line, std::uint64_t branch, std::uint32_t& block) const {
+  const auto found = line.withBit.find(branch);
+  if (found == line.withBit.end()) return false;
+  block = found->second;
+  const auto& blocks = line.function->blocks;
+  if ((blocks[block].flags & format::kBlockBitTaken) == 0) return false;
+  const std::uint32_t to = blocks[block].successor[0];
+  return to >= blocks.size() || (blocks[to].flags & format::kBlockHead) != 0 || line.predecessors[to] != 1;
+}
+
+void CopyChecker::transfer(Line& line, const Code& original, std::uint64_t from, std::uint64_t to,
+                           bool mayStay) {
+  std::uint32_t block = 0;
+  if ((m_file.map.flags & format::kMapIsNull) == 0 && setsBitOutOfLine(line, original.address, block))
+    line.takenEdges[block] = to;
+  else
+    m_obligations.push_back({from, to, original.target, mayStay, original.address});
+}
+
+// In front of an instruction: the probe of a branch that leads there when taken. Nothing else may.
+bool CopyChecker::checkProbeOfBranchTo(Line& line, std::uint64_t branch, const Code& target) {
+  const auto& blocks = line.function->blocks;
+  const auto from = line.withBit.find(branch);
+  const auto to = line.blockAt.find(target.address);
+  std::uint32_t block = 0;
+  if (from == line.withBit.end() || to == line.blockAt.end() || setsBitOutOfLine(line, branch, block) ||
+      (blocks[from->second].flags & format::kBlockBitTaken) == 0 ||
+      blocks[from->second].successor[0] != to->second)
+    return fail(line, line.pc,
+                std::format("stands for {:#x}, but {:#x} is due ({})", branch, target.address, text(target))),
+           false;
+  if (line.next == 0 || !endsFlow(line.original[line.next - 1].id))
+    return fail(line, line.pc, "control also comes from above to where a branch's bit is set"), false;
+  m_onlyBy[target.address] = branch;
+  const std::uint64_t start = line.pc;
+  bool found = false;
+  if (!checkProbe(line, Probe::Light, branch, (*line.needs)[line.next], found)) return false;
+  if (!found) return fail(line, start, "no probe"), false;
+  m_places.push_back({start, 0, line.pc, branch, 0, line.scratch, true});
+  return true;
+}
+
+// Behind a branch: its probe, if its bit says that it was not taken.
+bool CopyChecker::checkProbeBehind(Line& line, const Code& branch) {
+  const auto block = line.withBit.find(branch.address);
+  if (block == line.withBit.end() || (m_file.map.flags & format::kMapIsNull) != 0 ||
+      (line.function->blocks[block->second].flags & format::kBlockBitTaken) != 0)
+    return true;
+  const auto [origin, fixed] = originOf(*line.function, line.pc);
+  if (origin != branch.address || !fixed) return fail(line, line.pc, "no probe behind the branch"), false;
+  const std::uint64_t start = line.pc;
+  const Needs all{0xFFFF, 63};
+  bool found = false;
+  line.scratch = 0;
+  if (!checkProbe(line, Probe::Light, branch.address,
+                  line.next + 1 < line.needs->size() ? (*line.needs)[line.next + 1] : all, found))
+    return false;
+  if (!found) return fail(line, start, "no probe behind the branch"), false;
+  m_places.push_back({start, 0, line.pc, branch.address, 0, line.scratch, true});
+  return true;
+}
+
+// Behind all blocks: a probe for each branch that leads there, and a jump to where the branch led.
+bool CopyChecker::checkTakenEdges(Line& line) {
+  const std::uint64_t behindBlocks = line.pc;
+  std::uint64_t end = behindBlocks;
+  for (const auto& [index, at] : line.takenEdges) {
+    const format::BlockEntry& block = line.function->blocks[index];
+    const auto branch = std::ranges::find_if(line.original, [&](const Code& code) {
+      return code.address + code.size == block.start + block.size;
+    });
+    if (at < behindBlocks || branch == line.original.end())
+      return fail(line, at, "a branch's probe is among the blocks"), false;
+    const auto [origin, fixed] = originOf(*line.function, at);
+    if (origin != branch->address || !fixed)
+      return fail(line, at, "a branch's probe stands for something else"), false;
+    const auto target = std::ranges::lower_bound(line.original, branch->target, {}, &Code::address);
+    const bool within = target != line.original.end() && target->address == branch->target;
+    const Needs all{0xFFFF, 63};
+    line.pc = at;
+    line.scratch = 0;
+    bool found = false;
+    if (!checkProbe(line, Probe::Light, branch->address,
+                    within ? (*line.needs)[std::size_t(target - line.original.begin())] : all, found))
+      return false;
+    Code jump;
+    if (!found || !take(line, jump)) return fail(line, at, "no probe where a branch leads"), false;
+    if (jump.id != X86_INS_JMP || !jump.direct)
+      return fail(line, jump.address, "does not go on: " + text(jump)), false;
+    const format::FunctionEntry& entry = line.function->entry;
+    const bool inside =
+        branch->target >= entry.original && branch->target - entry.original < entry.originalSize;
+    m_obligations.push_back({jump.address, jump.target, branch->target, !inside, branch->address});
+    m_places.push_back({at, 0, line.pc, branch->address, 0, line.scratch, true});
+    end = std::max(end, line.pc);
+  }
+  line.pc = end;
+  return true;
+}
+
 //   op take; jmp next; take: jmp target; next:
 bool CopyChecker::checkShortBranch(Line& line, const Code& original, bool exactly) {
   Code op, over, jump;
@@ -257,7 +365,10 @@ bool CopyChecker::checkShortBranch(Line& line, const Code& original, bool exactl
   if (op.id != original.id || op.target != jump.address || over.id != X86_INS_JMP || over.target != line.pc ||
       jump.id != X86_INS_JMP || !jump.direct)
     return fail(line, op.address, "not a short branch made long: " + text(op)), false;
-  m_obligations.push_back({jump.address, jump.target, original.target, exactly});
+  if (exactly)
+    m_obligations.push_back({jump.address, jump.target, original.target, true, original.address});
+  else
+    transfer(line, original, jump.address, jump.target, false);
   return true;
 }
 
@@ -276,7 +387,7 @@ bool CopyChecker::checkInstruction(Line& line, const Code& original, bool exactl
       // Displaced code runs before the runtime, so it must stay with the original.
       return fail(line, copy.address, std::format("{} instead of {}", text(copy), text(original))), false;
     }
-    if (!exactly) m_obligations.push_back({copy.address, copy.target, original.target, !within});
+    if (!exactly) transfer(line, original, copy.address, copy.target, !within);
     return true;
   }
   if (copy.size != original.size)
@@ -343,18 +454,26 @@ std::uint64_t CopyChecker::tableBehind(const Line& line, const std::vector<std::
 bool CopyChecker::checkBlocks(Line& line) {
   while (line.next < line.original.size()) {
     const Code& original = line.original[line.next];
-    const auto [origin, fixed] = originOf(*line.function, line.pc);
-    if (origin != original.address)
-      return fail(line, line.pc,
-                  std::format("stands for {:#x}, but {:#x} is due ({})", origin, original.address,
-                              text(original))),
-             false;
+    const std::uint64_t front = line.pc;
+    line.scratch = 0;
+    auto [origin, fixed] = originOf(*line.function, line.pc);
+    if (origin != original.address) {
+      if (!fixed || !checkProbeOfBranchTo(line, origin, original)) {
+        if (!fixed)
+          fail(line, front,
+               std::format("stands for {:#x}, but {:#x} is due ({})", origin, original.address,
+                           text(original)));
+        return false;
+      }
+      std::tie(origin, fixed) = originOf(*line.function, line.pc);
+      if (origin != original.address) return fail(line, line.pc, "stands for something else"), false;
+    }
     const std::uint64_t start = line.pc;
     bool probe = false, dispatch = false;
     line.scratch = 0;
     // At the start of a block only may a probe be.
-    if (fixed && !checkProbe(line, origin, probe)) return false;
-    m_copies.emplace_back(original.address, start);
+    if (fixed && !checkProbe(line, Probe::Head, origin, (*line.needs)[line.next], probe)) return false;
+    m_copies.emplace_back(original.address, front);
     const std::uint64_t itself = line.pc;
     const bool indirect = original.id == X86_INS_JMP && !original.direct;
     if (indirect && !checkDispatch(line, original, dispatch)) return false;
@@ -368,6 +487,7 @@ bool CopyChecker::checkBlocks(Line& line) {
       if (!checkInstruction(line, original, false)) return false;
     }
     m_places.push_back({start, itself, line.pc, original.address, original.size, line.scratch});
+    if (!checkProbeBehind(line, original)) return false;
     ++line.next;
   }
   const Code& last = line.original.back();
@@ -455,11 +575,47 @@ void CopyChecker::checkCompleteness(Line& line) {
     if (!line.headsSeen.contains(i))
       fail(line, function.entry.copy,
            std::format("no head for the DAG at {:#x}", function.blocks[dag.firstBlock].start));
-    for (std::uint32_t b = dag.firstBlock; b < dag.firstBlock + dag.blockCount; ++b)
-      if (function.blocks[b].bit != format::kNoBit && !line.lightsSeen.contains(b))
-        fail(line, function.entry.copy,
-             std::format("no light probe for the block at {:#x}", function.blocks[b].start));
   }
+  for (std::uint32_t b = 0; b < function.blocks.size(); ++b)
+    if (function.blocks[b].bit != format::kNoBit && !line.lightsSeen.contains(b))
+      fail(line, function.entry.copy,
+           std::format("no probe for the branch of the block at {:#x}", function.blocks[b].start));
+  checkBits(line);
+}
+
+// That no two paths of a DAG have the same bits: each branch within it has one of its own, above those that
+// may follow it.
+void CopyChecker::checkBits(const Line& line) {
+  const InstrumentedFunction& function = *line.function;
+  std::vector<unsigned> above(function.blocks.size());
+  for (std::size_t b = function.blocks.size(); b-- > 0;) {
+    const format::BlockEntry& block = function.blocks[b];
+    const bool goesOn = block.end == format::BlockEnd::FallThrough || block.end == format::BlockEnd::Jump ||
+                        block.end == format::BlockEnd::Branch;
+    bool inside = false;
+    for (const std::uint32_t next : block.successor) {
+      if (!goesOn || next >= function.blocks.size() ||
+          (function.blocks[next].flags & format::kBlockHead) != 0)
+        continue;
+      inside = true;
+      if (next <= b) return fail(line, function.entry.copy, "its blocks are not in order");
+      above[b] = std::max(above[b], above[next]);
+    }
+    if (block.end != format::BlockEnd::Branch) continue;
+    if (block.bit != format::kNoBit) {
+      if (block.bit < above[b])
+        return fail(line, function.entry.copy,
+                    std::format("the branch of the block at {:#x} shares its bit", block.start));
+      above[b] = block.bit + 1U;
+    } else if (inside && block.successor[0] != block.successor[1]) {
+      return fail(line, function.entry.copy,
+                  std::format("the branch of the block at {:#x} has no bit", block.start));
+    }
+  }
+  for (const format::DagEntry& dag : function.dags)
+    if (above[dag.firstBlock] > dag.bits)
+      fail(line, function.entry.copy,
+           std::format("the DAG at {:#x} has too few bits", function.blocks[dag.firstBlock].start));
 }
 
 // Whether the entry leads to the gate, and whether nothing else can come into the five bytes that this took.
@@ -512,8 +668,18 @@ void CopyChecker::check(std::size_t index) {
   }
   if (line.original.empty() || line.needs->size() != line.original.size())
     return fail(line, line.pc, "a copy of nothing");
-  for (std::uint32_t i = 0; i < function.blocks.size(); ++i)
-    if (function.blocks[i].bit != format::kNoBit) line.withBit[function.blocks[i].start] = i;
+  line.predecessors.resize(function.blocks.size());
+  for (std::uint32_t i = 0; i < function.blocks.size(); ++i) {
+    const format::BlockEntry& block = function.blocks[i];
+    line.blockAt[block.start] = i;
+    for (unsigned k = 0; k < 2; ++k)
+      if (block.successor[k] < function.blocks.size() && (k == 0 || block.successor[1] != block.successor[0]))
+        ++line.predecessors[block.successor[k]];
+    if (block.bit == format::kNoBit) continue;
+    const auto behind = std::ranges::lower_bound(line.original, block.start + block.size, {}, &Code::address);
+    if (behind == line.original.begin()) return fail(line, line.pc, "a block without instructions");
+    line.withBit[std::prev(behind)->address] = i;
+  }
   for (std::uint32_t i = 0; i < function.dags.size(); ++i) {
     if (function.dags[i].firstBlock >= function.blocks.size())
       return fail(line, line.pc, "a DAG without blocks");
@@ -527,8 +693,8 @@ void CopyChecker::check(std::size_t index) {
     if (!checkGate(line, displaced)) return;
     m_places.push_back({entry.copy, 0, line.pc, line.original[0].address, line.original[0].size});
   }
-  if (!checkBlocks(line) || !checkWraps(line) || (gated && !checkDisplaced(line, displaced, window)) ||
-      !checkTables(line))
+  if (!checkBlocks(line) || !checkTakenEdges(line) || !checkWraps(line) ||
+      (gated && !checkDisplaced(line, displaced, window)) || !checkTables(line))
     return;
   checkCompleteness(line);
   std::ranges::sort(m_places, {}, &CopiedPlace::start);
@@ -537,6 +703,10 @@ void CopyChecker::check(std::size_t index) {
 void CopyChecker::checkObligations() {
   for (const Obligation& due : m_obligations) {
     const std::uint64_t copy = copyOf(due.original);
+    if (const auto only = m_onlyBy.find(due.original);
+        only != m_onlyBy.end() && only->second != due.by && due.to == copy)
+      m_findings.add(std::format("at {:#x}: leads to {:#x}, where the bit of the branch at {:#x} is set",
+                                 due.from, due.to, only->second));
     if (copy != 0 && copy == due.to) continue;
     if (due.mayStay && due.to == due.original) continue;
     // The walk over a copy ends where it is wrong: what is behind that has no known place.

@@ -31,12 +31,14 @@ struct CopiedPlace {
   std::uint64_t start, at, end, original;
   unsigned size;  // of the original instruction
   std::uint16_t scratch = 0;  // registers that the probe in front leaves changed
+  bool probe = false;  // nothing but a probe, behind a branch
 };
 
 // A jump or call that must lead to the copy of `original`, or, if `mayStay`, to the original.
 struct Obligation {
   std::uint64_t from, to, original;
   bool mayStay;
+  std::uint64_t by = 0;  // the original instruction
 };
 
 class CopyChecker {
@@ -66,7 +68,10 @@ class CopyChecker {
     std::uint16_t scratch = 0;  // of the probe that was met last
     std::size_t next = 0;  // original instruction that is due
     std::set<std::uint32_t> headsSeen, lightsSeen;
-    std::map<std::uint64_t, std::uint32_t> withBit;  // blocks with a bit, by their start
+    std::map<std::uint64_t, std::uint32_t> withBit;  // blocks with a bit, by the branch that they end in
+    std::map<std::uint64_t, std::uint32_t> blockAt;  // by start
+    std::vector<unsigned> predecessors;  // by block
+    std::map<std::uint32_t, std::uint64_t> takenEdges;  // by block: probes out of line
     std::map<std::uint32_t, std::uint32_t> dagOfWord;  // by the word that its head writes
     std::vector<std::pair<std::uint64_t, std::uint64_t>> wraps;  // where, and where it resumes
     std::vector<unsigned> wrapRegisters;
@@ -85,8 +90,17 @@ class CopyChecker {
   bool checkGate(Line& line, std::uint64_t& displaced);
   static std::uint64_t tableBehind(const Line& line, const std::vector<std::uint64_t>& leas);
   bool checkBlocks(Line& line);
-  bool checkProbe(Line& line, std::uint64_t original, bool& found);
-  bool checkScratch(const Line& line, std::uint64_t at, std::uint16_t written, bool flagsWritten);
+  enum class Probe : std::uint8_t { Head, Light };
+  bool checkProbe(Line& line, Probe kind, std::uint64_t original, const Needs& needs, bool& found);
+  bool checkScratch(const Line& line, std::uint64_t at, const Needs& needs, std::uint16_t written,
+                    bool flagsWritten);
+  bool checkMask(Line& line, const Code& at, std::uint64_t branch, std::uint32_t mask);
+  bool checkProbeOfBranchTo(Line& line, std::uint64_t branch, const Code& target);
+  bool checkProbeBehind(Line& line, const Code& branch);
+  bool checkTakenEdges(Line& line);
+  bool setsBitOutOfLine(const Line& line, std::uint64_t branch, std::uint32_t& block) const;
+  void transfer(Line& line, const Code& original, std::uint64_t from, std::uint64_t to, bool mayStay);
+  void checkBits(const Line& line);
   bool checkHead(Line& line, unsigned reg, std::uint64_t original);
   bool checkInstruction(Line& line, const Code& original, bool exactly);
   bool checkDispatch(Line& line, const Code& original, bool& found);
@@ -106,6 +120,7 @@ class CopyChecker {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> m_copies;  // original, start of its copy; sorted
   std::vector<std::uint64_t> m_windows;
   std::vector<const format::FunctionEntry*> m_broken;  // with findings
+  std::map<std::uint64_t, std::uint64_t> m_onlyBy;  // original places that nothing but that branch leads to
   std::vector<Obligation> m_obligations;
 };
 
