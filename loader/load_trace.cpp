@@ -248,10 +248,9 @@ class SnapLoader {
   std::vector<Built> m_built;  // by thread
 };
 
-model::Result<LoadedSnap> loadFrom(std::shared_ptr<const ByteSource> bytes, const std::string& origin,
+model::Result<LoadedSnap> loadFrom(model::Result<SnapReader> snap, const std::string& origin,
                                    const LoadOptions& options, const Progress& progress,
                                    std::stop_token stop) {
-  auto snap = SnapReader::open(std::move(bytes), origin);
   if (!snap) return std::unexpected(snap.error());
   auto loaded = SnapLoader(std::move(*snap), options, progress, std::move(stop)).load();
   if (!loaded) return model::fail("cancelled", origin);
@@ -263,16 +262,13 @@ model::Result<LoadedSnap> loadFrom(std::shared_ptr<const ByteSource> bytes, cons
 model::Result<LoadedSnap> loadSnapBytes(std::vector<std::byte> bytes, const std::string& origin,
                                         const LoadOptions& options, const Progress& progress,
                                         std::stop_token stop) {
-  return loadFrom(std::make_shared<const MemoryBytes>(std::move(bytes)), origin, options, progress,
-                  std::move(stop));
+  return loadFrom(SnapReader::open(std::make_shared<const MemoryBytes>(std::move(bytes)), origin), origin,
+                  options, progress, std::move(stop));
 }
 
 model::Result<LoadedSnap> loadSnap(const std::filesystem::path& file, const LoadOptions& options,
                                    const Progress& progress, std::stop_token stop) {
-  auto opened = RegularFile::open(file);
-  if (!opened) return std::unexpected(opened.error());
-  return loadFrom(std::make_shared<const FileBytes>(std::move(*opened)), file.string(), options, progress,
-                  std::move(stop));
+  return loadFrom(SnapReader::openFile(file), file.string(), options, progress, std::move(stop));
 }
 
 model::Result<std::shared_ptr<const model::Trace>> loadTrace(const std::filesystem::path& file,

@@ -120,7 +120,8 @@ std::vector<Finding> recordAndSnap(const Installation& installation) {
     found.push_back(recording(binding));
     left = processFolder(process.pid());
     if (binding == format::BindState::Bound) {
-      const auto snap = collect::snapProcess(process.pid(), {.snapFolder = folder, .ringFolder = {}});
+      const auto snap =
+          collect::snapProcess(process.pid(), {.snapFolder = folder, .ringFolder = {}, .keptMemory = {}});
       if (snap) {
         found.push_back({.subject = "snap", .text = "a running process was snapped"});
       } else {

@@ -34,6 +34,12 @@ std::string sectionText(const SectionEntry& section) {
       return "host";
     case SectionType::ModuleFiles:
       return "module files";
+    case SectionType::MemoryRanges:
+      return "memory ranges";
+    case SectionType::AuxiliaryVector:
+      return "auxiliary vector";
+    case SectionType::ExtendedRegisters:
+      return std::format("extended registers {}", section.index);
   }
   return std::format("section of unknown type {}", section.type);
 }
@@ -68,6 +74,12 @@ model::Result<SnapReader> SnapReader::open(std::shared_ptr<const ByteSource> byt
     reader.m_sections.push_back(*readAt<SectionEntry>(*table, i * header->sectionEntrySize));
   }
   return reader;
+}
+
+model::Result<SnapReader> SnapReader::openFile(const std::filesystem::path& file) {
+  auto opened = RegularFile::open(file);
+  if (!opened) return std::unexpected(opened.error());
+  return open(std::make_shared<const FileBytes>(std::move(*opened)), file.string());
 }
 
 const SectionEntry* SnapReader::find(SectionType type, std::uint32_t index) const {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@ inline constexpr std::uint64_t kMaxSectionSize = std::uint64_t{1} << 31;
 class SnapReader {
  public:
   static model::Result<SnapReader> open(std::shared_ptr<const ByteSource> bytes, std::string origin);
+  static model::Result<SnapReader> openFile(const std::filesystem::path& file);
 
   const std::vector<format::SectionEntry>& sections() const { return m_sections; }
   // The first of a type and index, or null.

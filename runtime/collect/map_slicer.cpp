@@ -79,7 +79,7 @@ model::Result<Map> parse(std::span<const std::uint8_t> bytes, const std::filesys
   return map;
 }
 
-enum class Keep : std::uint8_t { No, Name, Whole };
+enum class Keep : std::uint8_t { No, Name, Addresses, Whole };
 
 // Some code among the sorted ones lies in [start, end).
 bool anyWithin(std::span<const std::uint32_t> codes, std::uint64_t start, std::uint64_t end) {
@@ -128,16 +128,25 @@ class Chooser {
     const auto& functions = m_map.functions;
     auto original = std::ranges::upper_bound(functions, address, {}, &FunctionEntry::original);
     if (original != functions.begin() && address - (original - 1)->original < (original - 1)->originalSize)
-      mark(static_cast<std::size_t>(original - 1 - functions.begin()));
-    auto copy =
-        std::ranges::upper_bound(m_byCopy, address, {}, [&](std::uint32_t i) { return functions[i].copy; });
-    if (copy != m_byCopy.begin() && address - functions[*(copy - 1)].copy < functions[*(copy - 1)].copySize)
-      mark(*(copy - 1));
+      mark(static_cast<std::size_t>(original - 1 - functions.begin()), Keep::Name);
+    keepCopy(address, Keep::Name);
+  }
+  // A return address may be one behind the function that it belongs to.
+  void keepAddress(std::uint64_t address) {
+    keepCopy(address, Keep::Addresses);
+    keepCopy(address - 1, Keep::Addresses);
   }
   const std::vector<Keep>& result() const { return m_keep; }
 
  private:
-  void mark(std::size_t i) { m_keep[i] = std::max(m_keep[i], Keep::Name); }
+  void keepCopy(std::uint64_t address, Keep what) {
+    const auto& functions = m_map.functions;
+    const auto copy =
+        std::ranges::upper_bound(m_byCopy, address, {}, [&](std::uint32_t i) { return functions[i].copy; });
+    if (copy != m_byCopy.begin() && address - functions[*(copy - 1)].copy < functions[*(copy - 1)].copySize)
+      mark(*(copy - 1), what);
+  }
+  void mark(std::size_t i, Keep what) { m_keep[i] = std::max(m_keep[i], what); }
   const Map& m_map;
   std::vector<std::uint32_t> m_byCopy;
   std::vector<Keep> m_keep;
@@ -185,7 +194,8 @@ Bytes build(const Map& map, const std::vector<Keep>& keep) {
     if (keep[i] == Keep::No) continue;
     FunctionEntry function = map.functions[i];
     function.name = strings.add(function.name);
-    if (keep[i] == Keep::Name) function.dagCount = function.blockCount = function.addressCount = 0;
+    if (keep[i] != Keep::Whole) function.dagCount = function.blockCount = 0;
+    if (keep[i] == Keep::Name) function.addressCount = 0;
     function.firstDag =
         move(map.dags, function.dagCount != 0 ? function.firstDag : 0, function.dagCount, slice.dags);
     function.firstBlock = move(map.blocks, function.blockCount != 0 ? function.firstBlock : 0,
@@ -264,8 +274,11 @@ model::Result<Bytes> sliceMap(std::span<const std::uint8_t> bytes, const format:
   Chooser chooser(*map);
   chooser.keepOwners(module.codeBase, request.codes);
   chooser.keepCalled();
-  for (const std::uint64_t address : request.addresses)
-    if (address >= module.start && address < module.end) chooser.keepName(address - module.loadBias);
+  for (const std::uint64_t address : request.addresses) {
+    if (address < module.start || address >= module.end) continue;
+    chooser.keepName(address - module.loadBias);
+    chooser.keepAddress(address - module.loadBias);
+  }
   return build(*map, chooser.result());
 }
 

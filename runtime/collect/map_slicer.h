@@ -20,11 +20,14 @@ model::Result<Bytes> readMapSection(const std::filesystem::path& file);
 
 struct SliceRequest {
   std::span<const std::uint32_t> codes;      // ascending
-  std::span<const std::uint64_t> addresses;  // run-time, such as program counters: their functions stay too
+  // Run-time, such as program counters: their functions stay too, with what says which originals their
+  // addresses in copies stand for.
+  std::span<const std::uint64_t> addresses;
 };
 
 // A map with the functions that own one of the codes, whole, and by name alone those that they call and
-// those at the addresses. Fails if the map is not sound or not the one that the process recorded.
+// those at the addresses. Of the latter, what lies in a copy keeps its table of addresses. Fails if the map
+// is not sound or not the one that the process recorded.
 model::Result<Bytes> sliceMap(std::span<const std::uint8_t> map, const format::ProcessModule& module,
                               const SliceRequest& request, const std::filesystem::path& file);
 

@@ -1,7 +1,9 @@
 #include "runtime/collect/process_reader.h"
 
+#include <elf.h>
 #include <signal.h>
 #include <sys/ptrace.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -11,8 +13,6 @@
 #include <filesystem>
 #include <format>
 #include <utility>
-
-#include "runtime/collect/system_file.h"
 
 namespace traceback::collect {
 
@@ -33,6 +33,17 @@ std::vector<pid_t> threadsOf(pid_t pid) {
 
 long request(int what, pid_t tid, void* data = nullptr) {
   return ::ptrace(static_cast<__ptrace_request>(what), tid, nullptr, data);
+}
+
+// As large as it is on this machine.
+Bytes extendedRegistersOf(pid_t tid) {
+  constexpr std::size_t kMost = std::size_t{64} << 10;
+  Bytes bytes(kMost);
+  struct iovec area{bytes.data(), bytes.size()};
+  if (::ptrace(PTRACE_GETREGSET, tid, reinterpret_cast<void*>(NT_X86_XSTATE), &area) != 0) return {};
+  bytes.resize(area.iov_len);
+  bytes.shrink_to_fit();
+  return bytes;
 }
 
 }  // namespace
@@ -93,6 +104,7 @@ void StoppedProcess::readThread(const Attached& thread) {
   snapshot.tid = thread.tid;
   snapshot.hasRegisters = thread.stopped && request(PTRACE_GETREGS, thread.tid, &snapshot.registers) == 0;
   if (snapshot.hasRegisters) {
+    snapshot.extendedRegisters = extendedRegistersOf(thread.tid);
     const auto read = [&thread](std::uint64_t address) -> std::optional<std::uint64_t> {
       errno = 0;
       const long bytes = ::ptrace(PTRACE_PEEKDATA, thread.tid, address, nullptr);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/error.h"
+#include "runtime/collect/system_file.h"
 #include "runtime/collect/thread_wait.h"
 
 namespace traceback::collect {
@@ -18,6 +19,7 @@ struct ThreadSnapshot {
   std::string name;
   bool hasRegisters = false;
   user_regs_struct registers{};
+  Bytes extendedRegisters;  // the XSAVE area; empty if it could not be had
   std::optional<ThreadWait> wait;
 };
 

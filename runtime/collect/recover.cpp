@@ -47,12 +47,30 @@ model::Result<fs::path> folderOf(pid_t pid, const std::string& maps, const fs::p
     at = end + 1;
   }
   // In a container its path may read otherwise; but without a mapping it has executed another program.
-  const fs::path folder = (ringFolder.empty() ? defaultRingFolder() : ringFolder) / name;
+  fs::path folder = (ringFolder.empty() ? defaultRingFolder() : ringFolder) / name;
   if (maps.find(mapped) != std::string::npos && isFolder(folder)) return folder;
   return model::fail(std::format("process {} is not being recorded; start it with `traceback run`", pid));
 }
 
-model::Result<SnapContents> readLiving(pid_t pid, const fs::path& folderPath) {
+// The memory that is to be kept, while the process stands still.
+ProcessMemory memoryOf(pid_t pid, const SnapContents& contents, format::KeptMemory kept) {
+  const format::ProcessHeader& process = contents.folder.header;
+  std::vector<std::uint64_t> stackPointers;
+  for (const ThreadSnapshot& thread : contents.threads) {
+    if (process.faultSignal != 0 && process.faultTid == static_cast<std::uint32_t>(thread.tid))
+      stackPointers.push_back(process.faultRegisters[offsetof(user_regs_struct, rsp) / 8]);
+    else if (thread.hasRegisters)
+      stackPointers.push_back(thread.registers.rsp);
+  }
+  const auto mappings = format::parseMappings(contents.maps);
+  return readMemory(pid, {.kept = kept,
+                          .mappings = mappings,
+                          .stackPointers = stackPointers,
+                          .ownFolder = contents.folder.path.string()});
+}
+
+model::Result<SnapContents> readLiving(pid_t pid, const fs::path& folderPath,
+                                       std::optional<format::KeptMemory> kept) {
   auto stopped = StoppedProcess::stop(pid);
   if (!stopped) return std::unexpected(stopped.error());
   auto folder = readProcessFolder(folderPath);
@@ -62,6 +80,13 @@ model::Result<SnapContents> readLiving(pid_t pid, const fs::path& folderPath) {
   contents.threads = stopped->threads();
   contents.livingProcess = pid;
   if (const auto maps = readWhole(std::format("/proc/{}/maps", pid))) contents.maps = textOf(*maps);
+  const format::ProcessHeader& process = contents.folder.header;
+  contents.memory =
+      memoryOf(pid, contents, kept.value_or(static_cast<format::KeptMemory>(process.keptMemory)));
+  if (process.faultSignal != 0)
+    for (ThreadSnapshot& thread : contents.threads)
+      if (process.faultTid == static_cast<std::uint32_t>(thread.tid))
+        thread.extendedRegisters = readSignalRegisters(pid, process.faultExtendedRegisters);
   setTime(contents);
   return contents;
 }
@@ -69,7 +94,7 @@ model::Result<SnapContents> readLiving(pid_t pid, const fs::path& folderPath) {
 // As readLiving(), or if the process may not be stopped (a debugger has it, it is not dumpable) without
 // registers: the thread at fault waits for us anyway, and the others' rings are read as they run.
 model::Result<SnapContents> readFaulting(pid_t pid, const fs::path& folderPath) {
-  auto contents = readLiving(pid, folderPath);
+  auto contents = readLiving(pid, folderPath, std::nullopt);
   if (contents) return contents;
   auto folder = readProcessFolder(folderPath);
   if (!folder) return contents;
@@ -143,7 +168,7 @@ model::Result<fs::path> snapProcess(pid_t pid, const SnapOptions& options) {
   if (!maps) return std::unexpected(maps.error());
   const auto folder = folderOf(pid, textOf(*maps), options.ringFolder);
   if (!folder) return std::unexpected(folder.error());
-  auto contents = readLiving(pid, *folder);  // the process runs on once this is back
+  auto contents = readLiving(pid, *folder, options.keptMemory);  // the process runs on once this is back
   if (!contents) return std::unexpected(contents.error());
   contents->reason = format::SnapReason::UserRequest;
   return writeSnap(*contents, snapFolderFor(options.snapFolder, contents->folder.header));

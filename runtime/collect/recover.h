@@ -9,15 +9,18 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "model/error.h"
+#include "runtime/format/process.h"
 
 namespace traceback::collect {
 
 struct SnapOptions {
   std::filesystem::path snapFolder;  // empty: where the process was told to put it, else defaultSnapFolder()
   std::filesystem::path ringFolder;  // empty: defaultRingFolder()
+  std::optional<format::KeptMemory> keptMemory;  // nothing: as the process was told
 };
 
 struct FaultOptions {

@@ -127,6 +127,35 @@ format::SnapReasonData reasonData(const SnapContents& contents) {
   return reason;
 }
 
+// What on the stacks may be return addresses into copies.
+void addCodeAddresses(const SnapContents& contents, std::vector<std::uint64_t>& addresses) {
+  const auto& modules = contents.folder.modules;
+  for (const MemoryPart& part : contents.memory.parts) {
+    if ((part.flags & format::kMemoryStack) == 0) continue;
+    for (std::size_t at = 0; at + sizeof(std::uint64_t) <= part.bytes.size(); at += sizeof(std::uint64_t)) {
+      std::uint64_t word;
+      std::memcpy(&word, part.bytes.data() + at, sizeof word);
+      if (std::ranges::any_of(modules, [word](const format::ProcessModule& module) {
+            return word >= module.start && word < module.end;
+          }))
+        addresses.push_back(word);
+    }
+  }
+  std::ranges::sort(addresses);
+  addresses.erase(std::ranges::unique(addresses).begin(), addresses.end());
+}
+
+model::Result<void> addMemory(SnapWriter& writer, const ProcessMemory& memory) {
+  if (memory.parts.empty()) return {};
+  std::vector<format::MemoryRange> ranges;
+  for (const MemoryPart& part : memory.parts)
+    ranges.push_back({.start = part.start, .size = part.bytes.size(), .flags = part.flags, .reserved = 0});
+  auto result = writer.add(format::SectionType::MemoryRanges, 0, bytesOf(ranges.data(), ranges.size()));
+  for (std::size_t i = 0; result && i < memory.parts.size(); ++i)
+    result = writer.add(format::SectionType::Memory, static_cast<std::uint32_t>(i), memory.parts[i].bytes);
+  return result;
+}
+
 // The maps of the modules, each under its module's index; and a line for each that is missing.
 model::Result<void> addMaps(SnapWriter& writer, const SnapContents& contents,
                             const std::vector<SnapThread>& threads, std::string& notes) {
@@ -137,6 +166,7 @@ model::Result<void> addMaps(SnapWriter& writer, const SnapContents& contents,
   for (const SnapThread& thread : threads)
     if ((thread.flags & format::kThreadHasRegisters) != 0)
       addresses.push_back(thread.registers[kProgramCounter]);
+  addCodeAddresses(contents, addresses);
 
   for (std::size_t i = 0; i < contents.folder.modules.size(); ++i) {
     const format::ProcessModule& module = contents.folder.modules[i];
@@ -191,6 +221,7 @@ model::Result<std::filesystem::path> writeSnap(const SnapContents& contents,
   const format::SnapReasonData reason = reasonData(contents);
   std::string host = describeHost(contents.livingProcess);
   if (!contents.note.empty()) host += std::format("note={}\n", contents.note);
+  if (contents.memory.leftOut != 0) host += std::format("memory-left-out={}\n", contents.memory.leftOut);
   using Type = format::SectionType;
   auto result = writer->add(Type::Process, 0, bytesOf(&folder.header, 1));
   const auto add = [&](Type type, std::uint32_t index, std::span<const std::uint8_t> bytes) {
@@ -203,6 +234,12 @@ model::Result<std::filesystem::path> writeSnap(const SnapContents& contents,
     add(Type::Ring, static_cast<std::uint32_t>(i), folder.rings[i].bytes);
   if (result) result = addMaps(*writer, contents, threads, host);
   if (!contents.maps.empty()) add(Type::Mappings, 0, bytesOf(contents.maps));
+  for (std::size_t i = 0; i < contents.threads.size(); ++i)
+    if (const Bytes& registers = contents.threads[i].extendedRegisters; !registers.empty())
+      add(Type::ExtendedRegisters, static_cast<std::uint32_t>(i), registers);
+  if (!contents.memory.auxiliaryVector.empty())
+    add(Type::AuxiliaryVector, 0, contents.memory.auxiliaryVector);
+  if (result) result = addMemory(*writer, contents.memory);
   add(Type::Host, 0, bytesOf(host));
   const std::vector<std::string> files = filesOf(contents);
   add(Type::ModuleFiles, 0,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/error.h"
+#include "runtime/collect/memory_reader.h"
 #include "runtime/collect/process_folder.h"
 #include "runtime/collect/process_reader.h"
 #include "runtime/format/snap.h"
@@ -17,6 +18,7 @@ struct SnapContents {
   ProcessFolder folder;
   std::vector<ThreadSnapshot> threads;  // of a living process
   std::string maps;                     // the text of /proc/PID/maps; empty for a dead one
+  ProcessMemory memory;
   format::SnapReason reason = format::SnapReason::UserRequest;
   std::optional<pid_t> livingProcess;
   std::string note;  // what could not be had; empty if nothing

@@ -37,6 +37,15 @@ enum class BindState : std::uint32_t {
   TableFull = 5,
 };
 
+// How much of the process's memory a snap keeps (`--memory`, TRACEBACK_MEMORY).
+enum class KeptMemory : std::uint32_t {
+  Stacks = 0,    // of each thread, as far as a debugger needs them; and what names the loaded libraries
+  None = 1,
+  Writable = 2,  // and all private memory that the program may write
+  All = 3,       // and the rest of what it may read
+};
+inline constexpr const char* kKeptMemoryNames[] = {"stacks", "none", "writable", "all"};
+
 struct ProcessModule {
   std::uint64_t loadBias;       // runtime address = link-time address + loadBias
   std::uint64_t start, end;     // runtime addresses that the module's segments span
@@ -74,7 +83,11 @@ struct ProcessHeader {
   std::uint8_t executable[1024]; // the program as the user named it, zero-terminated
   std::uint64_t faultRegisters[27]; // of the faulting thread, in the order of <sys/user.h>'s
                                      // user_regs_struct; all zero if there was no fault
-  std::uint8_t reserved[1688];
+  std::uint64_t
+      faultExtendedRegisters;  // address, in the process, of the signal context's XSAVE area; 0: none
+  std::uint32_t keptMemory;  // KeptMemory
+  std::uint32_t reserved0;
+  std::uint8_t reserved[1672];
 };
 static_assert(sizeof(ProcessHeader) == 4096);
 

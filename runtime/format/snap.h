@@ -43,10 +43,14 @@ enum class SectionType : std::uint32_t {
   Threads = 4,   // SnapThread[]
   Ring = 5,      // a ring file's bytes (ring.h); index: position in the order of the ring files' names
   MapSlice = 6,  // a map (map.h) cut down to what the rings mention; index: of its module in Modules
-  Memory = 7,    // index: link to a MemoryRange; reserved for later
+  Memory = 7,    // bytes of the process's memory; index: of their MemoryRange in MemoryRanges
   Mappings = 8,  // the text of /proc/PID/maps
   Host = 9,      // "key=value\n" lines, UTF-8: hostname, kernel, machine, time zone, command line
   ModuleFiles = 10,  // "key=value\n" lines: for every mapped object, its path and build id
+  MemoryRanges = 11,  // MemoryRange[], by address; they do not overlap
+  AuxiliaryVector = 12,  // the bytes of /proc/PID/auxv
+  ExtendedRegisters = 13,  // a thread's XSAVE area, as ptrace's NT_X86_XSTATE has it; index: of the thread in
+                           // Threads; for the thread at fault, at the fault
 };
 
 enum SectionFlag : std::uint32_t {
@@ -58,39 +62,39 @@ inline constexpr std::uint64_t kSnapBlockSize = std::uint64_t{1} << 18;
 
 struct SnapBlock {
   std::uint32_t storedSize;  // the block's size once inflated: it is not deflated
-  std::uint32_t crc;         // CRC-32 of the block as stored
+  std::uint32_t crc;  // CRC-32 of the block as stored
 };
 static_assert(sizeof(SnapBlock) == 8);
 
 struct SectionEntry {
-  std::uint32_t type;       // SectionType
-  std::uint32_t flags;      // SectionFlag
-  std::uint32_t index;      // tells sections of one type apart
-  std::uint32_t crc;        // CRC-32 (zlib's) of the stored bytes
+  std::uint32_t type;  // SectionType
+  std::uint32_t flags;  // SectionFlag
+  std::uint32_t index;  // tells sections of one type apart
+  std::uint32_t crc;  // CRC-32 (zlib's) of the stored bytes
   std::uint64_t offset;
   std::uint64_t storedSize;
-  std::uint64_t size;       // once inflated
+  std::uint64_t size;  // once inflated
 };
 static_assert(sizeof(SectionEntry) == 40);
 
 enum class SnapReason : std::uint32_t {
-  Fault = 1,        // a fatal signal that the program did not handle
-  Abort = 2,        // SIGABRT: abort(), an assertion, an uncaught exception
+  Fault = 1,  // a fatal signal that the program did not handle
+  Abort = 2,  // SIGABRT: abort(), an assertion, an uncaught exception
   UserRequest = 3,  // traceback snap PID
-  Recovered = 4,    // traceback recover, after the process was killed
+  Recovered = 4,  // traceback recover, after the process was killed
   Api = 5,
   Hang = 6,
   Policy = 7,
 };
 
 struct SnapReasonData {
-  std::uint32_t reason;        // SnapReason
-  std::uint32_t signal;        // 0 if none
-  std::uint32_t signalCode;    // si_code
-  std::uint32_t tid;           // the thread at fault; 0 if none
+  std::uint32_t reason;  // SnapReason
+  std::uint32_t signal;  // 0 if none
+  std::uint32_t signalCode;  // si_code
+  std::uint32_t tid;  // the thread at fault; 0 if none
   std::uint64_t faultAddress;  // si_addr
-  std::uint64_t faultPc;       // in the process
-  std::uint64_t realtimeNs;    // when the snap was taken
+  std::uint64_t faultPc;  // in the process
+  std::uint64_t realtimeNs;  // when the snap was taken
   std::uint64_t tsc;
 };
 static_assert(sizeof(SnapReasonData) == 48);
@@ -99,20 +103,32 @@ enum ThreadFlag : std::uint32_t {
   kThreadHasRegisters = 1,
   kThreadHasRing = 2,
   kThreadAtFault = 4,
-  kThreadEnded = 8,   // its ring outlived it
+  kThreadEnded = 8,  // its ring outlived it
   kThreadWaitsForLock = 16,  // that `waitsFor` holds
-  kThreadWaitsForEnd = 32,   // of `waitsFor`
+  kThreadWaitsForEnd = 32,  // of `waitsFor`
 };
 
 struct SnapThread {
   std::uint32_t tid;
-  std::uint32_t flags;          // ThreadFlag
-  std::uint32_t ringIndex;      // SectionEntry::index of its Ring section; 0xFFFFFFFF if none
-  std::uint32_t waitsFor;       // tid, if a flag says what for; else 0
+  std::uint32_t flags;  // ThreadFlag
+  std::uint32_t ringIndex;  // SectionEntry::index of its Ring section; 0xFFFFFFFF if none
+  std::uint32_t waitsFor;  // tid, if a flag says what for; else 0
   std::uint8_t name[16];
   std::uint64_t registers[27];  // in the order of <sys/user.h>'s user_regs_struct, at the snap; for the
                                 // thread at fault, at the fault
 };
 static_assert(sizeof(SnapThread) == 248);
+
+enum MemoryFlag : std::uint32_t {
+  kMemoryStack = 1,  // from a thread's stack pointer (and the red zone below it) on
+};
+
+struct MemoryRange {
+  std::uint64_t start;  // in the process
+  std::uint64_t size;  // of its Memory section
+  std::uint32_t flags;  // MemoryFlag
+  std::uint32_t reserved;
+};
+static_assert(sizeof(MemoryRange) == 24);
 
 }  // namespace traceback::format

@@ -24,6 +24,14 @@ std::uint64_t parseSize(const char* text) {
   return size;
 }
 
+// Of a name that is not known nothing is kept: whoever gave one wanted less, or can be told when it is
+// missed.
+format::KeptMemory parseKeptMemory(const char* text) {
+  for (std::uint32_t i = 0; i < sizeof format::kKeptMemoryNames / sizeof *format::kKeptMemoryNames; ++i)
+    if (strcmp(text, format::kKeptMemoryNames[i]) == 0) return static_cast<format::KeptMemory>(i);
+  return format::KeptMemory::None;
+}
+
 struct Self {
   std::uint64_t address;
   Path path;
@@ -131,6 +139,9 @@ void takeEnvironment(char** entries, Environment& environment) {
       keep = false;
     } else if ((value = valueOf(entry, "TRACEBACK_BUFFER_SIZE"))) {
       environment.bufferSize = parseSize(value);
+      keep = false;
+    } else if ((value = valueOf(entry, "TRACEBACK_MEMORY"))) {
+      environment.keptMemory = parseKeptMemory(value);
       keep = false;
     } else if ((value = valueOf(entry, "TRACEBACK_COLLECTOR"))) {
       environment.collector.add(value);

@@ -47,6 +47,7 @@ void describe(format::ProcessHeader& file, int signal, const siginfo_t& info, co
   file.faultAddress = info.si_code > 0 ? reinterpret_cast<std::uint64_t>(info.si_addr) : 0;
   file.faultPc = static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
   copyRegisters(context, file.faultRegisters);
+  file.faultExtendedRegisters = reinterpret_cast<std::uint64_t>(context.uc_mcontext.fpregs);
   file.lastTsc = timeStamp();
   if (!process.sandboxed) file.lastRealtimeNs = realtimeNow();
   __atomic_store_n(&file.state, static_cast<std::uint32_t>(format::ProcessState::Faulted), __ATOMIC_RELEASE);

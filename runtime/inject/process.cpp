@@ -73,6 +73,7 @@ bool fillHeader(format::ProcessHeader& header) {
   const Environment& environment = process.environment;
   memcpy(header.snapFolder, environment.snapFolder.c_str(), environment.snapFolder.size() + 1);
   memcpy(header.executable, environment.program.c_str(), environment.program.size() + 1);
+  header.keptMemory = static_cast<std::uint32_t>(environment.keptMemory);
   header.state = static_cast<std::uint32_t>(format::ProcessState::Running);
   __atomic_store_n(&header.magic, format::kProcessMagic, __ATOMIC_RELEASE);
   return true;

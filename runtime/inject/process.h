@@ -19,6 +19,7 @@ enum class Telling : std::uint8_t {
 struct Environment {
   bool off = false;            // TRACEBACK=off, or a set-user-id program
   std::uint64_t bufferSize = 0;
+  format::KeptMemory keptMemory = format::KeptMemory::Stacks;
   Path snapFolder;
   Path collector;              // the `traceback` program
   Path program;                // the original, if the program is a copy in the cache

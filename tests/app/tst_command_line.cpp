@@ -21,16 +21,17 @@ class CommandLineTest : public QObject {
                                                            "print",      "info", "view", "doctor"};
     QTest::newRow("instrument") << "instrument"
                                 << QStringList{"FILE", "--output", "--output-dir", "--report", "--null"};
-    QTest::newRow("run") << "run" << QStringList{"-- PROG", "--snap-dir", "--buffer-size"};
-    QTest::newRow("snap") << "snap" << QStringList{"PID"};
+    QTest::newRow("run") << "run" << QStringList{"-- PROG", "--snap-dir", "--buffer-size", "--memory"};
+    QTest::newRow("snap") << "snap" << QStringList{"PID", "--memory"};
     QTest::newRow("recover") << "recover" << QStringList{"DIR"};
-    QTest::newRow("print") << "print" << QStringList{"SNAP",     "--thread", "--last",       "--tree",
-                                                     "--format", "json",     "--source-path"};
+    QTest::newRow("print") << "print"
+                           << QStringList{"SNAP", "--thread",      "--last",   "--tree",  "--format",
+                                          "json", "--source-path", "--values", "--frame", "--global"};
     QTest::newRow("query") << "query" << QStringList{"SNAP",    "QUESTION", "--thread", "--at",
                                                      "--limit", "--format", "goto"};
     QTest::newRow("compare") << "compare" << QStringList{"GOOD", "BAD", "--thread", "--context", "--format"};
-    QTest::newRow("export") << "export"
-                            << QStringList{"SNAP", "--format", "--output", "--thread", "--first", "--last"};
+    QTest::newRow("export") << "export" << QStringList{"SNAP",    "--format", "--output", "--thread",
+                                                       "--first", "--last",   "--core"};
     QTest::newRow("info") << "info" << QStringList{"FILE"};
     QTest::newRow("view") << "view" << QStringList{"SNAP"};
     QTest::newRow("doctor") << "doctor" << QStringList{"machine"};

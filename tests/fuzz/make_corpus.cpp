@@ -97,5 +97,16 @@ int main(int argc, char** argv) {
   write(folder / "snap/fault", process.snap().bytes());
   ProcessText killed{.map = &map, .ring = &wrapped, .options = options};
   write(folder / "snap/recovered", killed.snap().bytes());
+  const std::uint64_t stack[] = {ring.pcOf("main.d"), ring.pcOf("main.d+4"), 1};
+  const traceback::format::MemoryRange range{
+      .start = 0x7000, .size = sizeof stack, .flags = traceback::format::kMemoryStack, .reserved = 0};
+  constexpr char kMaps[] =
+      "550000001000-550000002000 r-xp 00001000 08:01 7 /cache/prog\n7000-8000 rw-p 0 0 0\n";
+  using traceback::format::SectionType;
+  write(folder / "snap/memory", process.snap()
+                                    .addObject(SectionType::MemoryRanges, range, false)
+                                    .add(SectionType::Memory, std::as_bytes(std::span(stack)), 0, false)
+                                    .add(SectionType::Mappings, std::as_bytes(std::span(kMaps)), 0, false)
+                                    .bytes());
   return 0;
 }

@@ -1,10 +1,11 @@
-// A whole snap: sections, maps, rings, reconstruction, and all entries of all threads. Once as it is, and
-// once with its checksums made right, for else a change would never get behind them.
+// A whole snap: sections, maps, rings, reconstruction, all entries of all threads, and the core file of it.
+// Once as it is, and once with its checksums made right, for else a change would never get behind them.
 #include <zlib.h>
 
 #include <cstring>
 #include <vector>
 
+#include "loader/core/core_file.h"
 #include "loader/load_trace.h"
 #include "loader/snap/snap_reader.h"
 #include "tests/fuzz/fuzz_target.h"
@@ -25,6 +26,14 @@ std::uint64_t load(Bytes bytes) {
     for (const auto& entry : thread.entries(0, thread.entryCount())) sum += entry.address.value;
     sum += loaded->executedBlocks(i).size();
   }
+  auto snap = traceback::loader::SnapReader::open(
+      std::make_shared<const traceback::loader::MemoryBytes>(bytes), "fuzz");
+  if (!snap) return sum;
+  const auto process = traceback::loader::readRecordedProcess(std::move(*snap), options);
+  traceback::loader::writeCore(process, [&sum](Bytes part) {
+    sum += part.size();
+    return true;
+  });
   return sum;
 }
 

@@ -5,6 +5,9 @@
 #include <QFile>
 #include <QTest>
 
+#include <algorithm>
+
+#include "runtime/collect/memory_reader.h"
 #include "runtime/collect/recover.h"
 #include "snap_dump.h"
 #include "traced_run.h"
@@ -110,6 +113,44 @@ class FaultTest : public QObject {
     QCOMPARE(snap->rings.at(thread->ringIndex).segments[0].dagCodes().back(), kRecurse);
     // It was about to write below the stack.
     QVERIFY(snap->reason.faultAddress - thread->registers[kSp] + 4096 < 8192);
+    // What is above is kept, a good part of it and no more.
+    const auto stack = std::ranges::find_if(snap->memoryRanges, [&](const format::MemoryRange& range) {
+      return (range.flags & format::kMemoryStack) != 0 && range.start - thread->registers[kSp] + 4096 < 8192;
+    });
+    QVERIFY(stack != snap->memoryRanges.end());
+    QVERIFY(stack->size <= collect::kMostOfStack && stack->size > collect::kMostOfStack / 2);
+  }
+
+  void memoryIsKeptRangeByRange() {
+    TracedRun traced;
+    traced.run({"thread-fault", "address"});
+    const auto snap = dumpSnap(traced.snaps().at(0));
+    QVERIFY(snap);
+    QVERIFY(!snap->auxiliaryVector.empty());
+    QCOMPARE(snap->memory.size(), snap->memoryRanges.size());
+    std::uint64_t end = 0;
+    for (std::uint32_t i = 0; i < snap->memoryRanges.size(); ++i) {
+      QVERIFY(snap->memoryRanges[i].start >= end);
+      end = snap->memoryRanges[i].start + snap->memoryRanges[i].size;
+      QCOMPARE(snap->memory.at(i).size(), snap->memoryRanges[i].size);
+    }
+    for (std::uint32_t i = 0; i < snap->threads.size(); ++i) {
+      const format::SnapThread& thread = snap->threads[i];
+      if ((thread.flags & format::kThreadHasRegisters) == 0) continue;
+      QVERIFY(std::ranges::any_of(snap->memoryRanges, [&](const format::MemoryRange& range) {
+        return thread.registers[kSp] - range.start < range.size;
+      }));
+      // The size that the area has is in its enabled features' word; the least is the header's end.
+      QVERIFY(snap->extendedRegisters.at(i).size() >= 576);
+    }
+  }
+
+  void noMemoryIsKeptWhereNoneIsWanted() {
+    TracedRun traced;
+    traced.setVariable("TRACEBACK_MEMORY", "none");
+    traced.run({"fault", "address"});
+    const auto snap = dumpSnap(traced.snaps().at(0));
+    QVERIFY(snap && snap->memoryRanges.empty() && snap->memory.empty());
   }
 
   void aSignalThatEndsAProcessInPeaceLeavesNoSnap() {

@@ -121,6 +121,18 @@ std::optional<SnapDump> dumpSnap(const std::filesystem::path& path) {
       case SectionType::ModuleFiles:
         snap.files = text;
         break;
+      case SectionType::MemoryRanges:
+        snap.memoryRanges = arrayOf<MemoryRange>(*bytes);
+        break;
+      case SectionType::Memory:
+        snap.memory[entry.index] = *bytes;
+        break;
+      case SectionType::AuxiliaryVector:
+        snap.auxiliaryVector = *bytes;
+        break;
+      case SectionType::ExtendedRegisters:
+        snap.extendedRegisters[entry.index] = *bytes;
+        break;
       default:
         return {};
     }

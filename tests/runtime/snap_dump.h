@@ -21,6 +21,10 @@ struct SnapDump {
   std::vector<RingDump> rings;
   std::map<std::uint32_t, std::vector<std::uint8_t>> maps;  // by module
   std::string mappings, host, files;
+  std::vector<format::MemoryRange> memoryRanges;
+  std::map<std::uint32_t, std::vector<std::uint8_t>> memory;  // by range
+  std::vector<std::uint8_t> auxiliaryVector;
+  std::map<std::uint32_t, std::vector<std::uint8_t>> extendedRegisters;  // by thread
 
   const format::SnapThread* faulting() const;
 };

@@ -10,7 +10,9 @@
 #include "app/traceback/output.h"
 #include "app/traceback/source_text.h"
 #include "app/traceback/trace_file.h"
+#include "loader/core/core_file.h"
 #include "model/export/trace_export.h"
+#include "model/utf8.h"
 
 namespace traceback::app {
 
@@ -24,6 +26,7 @@ struct ExportCall {
   std::uint64_t first = 0;
   std::uint64_t last = UINT64_MAX;
   std::vector<std::string> sourcePaths;
+  std::string core;
 };
 
 int cannotWrite(const std::string& file, int error) {
@@ -45,8 +48,9 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  bool write(std::string_view text) {
-    if (m_error == 0 && std::fwrite(text.data(), 1, text.size(), m_file) != text.size()) m_error = errno;
+  bool write(std::string_view text) { return write(std::as_bytes(std::span(text))); }
+  bool write(std::span<const std::byte> bytes) {
+    if (m_error == 0 && std::fwrite(bytes.data(), 1, bytes.size(), m_file) != bytes.size()) m_error = errno;
     return m_error == 0;
   }
   bool keep() {
@@ -63,7 +67,30 @@ class OutputFile {
   bool m_kept = false;
 };
 
+int exportCore(const ExportCall& call) {
+  const auto process = loader::openRecordedProcess(call.snap);
+  if (!process) return complain(process.error());
+  OutputFile file(call.core);
+  if (file.error() != 0) return cannotWrite(call.core, file.error());
+  const auto written =
+      loader::writeCore(*process, [&file](std::span<const std::byte> bytes) { return file.write(bytes); });
+  if (file.error() != 0) return cannotWrite(call.core, file.error());
+  if (!written) return complain({.message = written.error().message, .file = call.snap, .offset = {}});
+  if (!file.keep()) return cannotWrite(call.core, file.error());
+  complainAboutDamage(call.snap, process->report);
+  const auto tell = [&call](std::uint64_t count, std::string_view what) {
+    if (count != 0) std::println(stderr, "traceback: {}: {} {}", model::printable(call.snap), count, what);
+  };
+  tell(written->unknownPlaces,
+       "threads stand in code whose map is missing: a debugger finds no place for them");
+  tell(written->withoutStacks,
+       "threads have no stack in the snap: a debugger shows their innermost frame alone");
+  tell(written->damagedMemory, "parts of the memory are damaged, and left out");
+  return kDone;
+}
+
 int runExport(const ExportCall& call) {
+  if (!call.core.empty()) return exportCore(call);
   auto mappings = SourceText::parseMappings(call.sourcePaths);
   if (!mappings) return complainAboutCall("export: " + mappings.error());
   const auto loaded = openTrace(call.snap);
@@ -103,8 +130,9 @@ void addExport(CLI::App& app, Action& chosen) {
   auto* command = app.add_subcommand("export", "Writes a trace as text, JSON, HTML or for Perfetto");
   command->add_option("SNAP", call->snap, "NAME.tbsnap")->required()->type_name("");
   command->add_option("--format", call->format, "text, json, html or perfetto")
-      ->required()
       ->check(CLI::IsMember({"text", "json", "html", "perfetto"}));
+  auto* core =
+      command->add_option("--core", call->core, "Write a core file for debuggers instead")->type_name("OUT");
   command->add_option("-o,--output", call->output, "Where to write (default: standard output)")
       ->type_name("FILE");
   command->add_option("--thread", call->thread, "Only this thread, counted from 1 (default: all)")
@@ -117,9 +145,21 @@ void addExport(CLI::App& app, Action& chosen) {
                    "Look for sources whose path begins with FROM under TO")
       ->type_name("FROM=TO");
   command->footer(
+      "--core OUT is for gdb, together with the original program: gdb PROG OUT. It shows the frames, "
+      "arguments and\n"
+      "variables of the moment of the snap, as far as the snap kept the memory (run --memory).\n"
       "html is one page that needs nothing else. perfetto is the Trace Event Format, for ui.perfetto.dev:\n"
       "between two readings of the clock its times are made up, the order is not.");
-  command->callback([call, &chosen] { chosen = [call] { return runExport(*call); }; });
+  for (CLI::Option* option : command->get_options())
+    if (option->nonpositional() && option != core && option != command->get_help_ptr())
+      option->excludes(core);
+  command->callback([call, &chosen] {
+    chosen = [call] {
+      if (call->core.empty() && call->format.empty())
+        return complainAboutCall("export: --format or --core is required");
+      return runExport(*call);
+    };
+  });
 }
 
 }  // namespace traceback::app

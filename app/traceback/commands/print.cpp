@@ -7,6 +7,9 @@
 #include "app/traceback/output.h"
 #include "app/traceback/source_text.h"
 #include "app/traceback/trace_file.h"
+#include "app/traceback/values_output.h"
+#include "loader/core/recorded_process.h"
+#include "loader/values/read_values.h"
 #include "model/export/text_rows.h"
 #include "model/text_format.h"
 #include "model/trace.h"
@@ -29,6 +32,9 @@ struct PrintCall {
   bool tree = false;
   std::string format = "text";
   std::vector<std::string> sourcePaths;
+  bool values = false;
+  std::optional<std::uint32_t> frame;
+  std::vector<std::string> globals;
 };
 
 constexpr std::size_t kBatch = 4096;
@@ -77,7 +83,46 @@ void printThread(const Trace& trace, model::ThreadIndex index, const PrintCall& 
   }
 }
 
+// Of the end alone: what variables held before, no trace knows.
+int printValues(const PrintCall& call) {
+  const auto loaded = openTrace(call.snap);
+  if (!loaded) return complain(loaded.error());
+  const Trace& trace = **loaded;
+  const auto threads = threadsNamed(trace, call.snap, call.thread);
+  if (!threads) return complain(threads.error());
+  const auto process = loader::openRecordedProcess(call.snap);
+  if (!process) return complain(process.error());
+  loader::ValuesRequest request;
+  request.frame = call.frame;
+  request.globals = call.globals;
+  if (threads->size() == 1) request.tid = trace.threads[threads->front().value]->info().tid;
+  const auto values = loader::readValues(*process, request);
+  if (!values) return complain({.message = values.error().message, .file = call.snap, .offset = {}});
+
+  const bool json = call.format == "json";
+  for (const auto index : *threads) {
+    const auto& info = trace.threads[index.value]->info();
+    const auto found = std::ranges::find(values->threads, info.tid, &model::ThreadValues::tid);
+    if (found == values->threads.end()) continue;  // it had ended
+    if (json)
+      printValuesJson(*found, model::threadNumber(index));
+    else
+      printValuesText(*found, model::threadHeading(trace, index), call.frame.has_value());
+  }
+  if (json) {
+    printGlobalsJson(values->globals);
+    for (const auto& note : values->notes) printNoteJson(note);
+  } else {
+    printGlobalsText(values->globals);
+    for (const auto& note : values->notes)
+      std::println(stderr, "traceback: {}: {}", model::printable(call.snap), model::printable(note));
+  }
+  complainAboutDamage(call.snap, process->report);
+  return kDone;
+}
+
 int runPrint(const PrintCall& call) {
+  if (call.values) return printValues(call);
   auto mappings = SourceText::parseMappings(call.sourcePaths);
   if (!mappings) return complainAboutCall("print: " + mappings.error());
   const auto loaded = openTrace(call.snap);
@@ -117,7 +162,17 @@ void addPrint(CLI::App& app, Action& chosen) {
   command->add_option("--format", call->format, "text, or json: one object a line (default: text)")
       ->check(CLI::IsMember({"text", "json"}));
   addSourcePathOption(*command, call->sourcePaths);
+  auto* values = command->add_flag(
+      "--values", call->values, "Print arguments, variables and registers at the end instead of the trace");
+  command->add_option("--frame", call->frame, "With --values: only this frame; 0 is the innermost")
+      ->needs(values)
+      ->type_name("N");
+  command->add_option("--global", call->globals, "With --values: this variable, too; may be repeated")
+      ->needs(values)
+      ->allow_extra_args(false)
+      ->type_name("NAME");
   command->footer(
+      "--values needs gdb, the program that ran, and a snap that keeps memory (run --memory).\n"
       "Text gives place, function and source line. JSON gives every entry, calls and returns too.");
   command->callback([call, &chosen] { chosen = [call] { return runPrint(*call); }; });
 }

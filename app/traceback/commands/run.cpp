@@ -11,6 +11,7 @@
 
 #include "app/traceback/command.h"
 #include "app/traceback/installation.h"
+#include "app/traceback/memory_option.h"
 #include "app/traceback/on_demand.h"
 #include "app/traceback/output.h"
 #include "app/traceback/program_search.h"
@@ -29,11 +30,13 @@ constexpr char kSnapDir[] = "--snap-dir";
 constexpr char kBufferSize[] = "--buffer-size";
 constexpr char kOnly[] = "--only";
 constexpr char kExclude[] = "--exclude";
+constexpr char kMemory[] = "--memory";
 
 struct RunCall {
   std::string snapFolder;
   std::string bufferSize;
   std::vector<std::string> only, exclude;
+  std::string memory;
   bool nullMode = false;
   bool quiet = false;
 };
@@ -122,6 +125,7 @@ model::Result<void> setEnvironment(const RunCall& call, const Installation& inst
     }
     setenv("TRACEBACK_SNAP_DIR", folder.c_str(), 1);
   }
+  if (!call.memory.empty()) setenv("TRACEBACK_MEMORY", call.memory.c_str(), 1);
   if (!call.bufferSize.empty())
     setenv("TRACEBACK_BUFFER_SIZE", std::to_string(*parseSize(call.bufferSize)).c_str(), 1);
   return {};
@@ -202,8 +206,9 @@ std::vector<std::string> takeProgramWords(std::vector<std::string>& arguments) {
   std::size_t i = 1;
   for (; i < arguments.size() && arguments[i].starts_with('-') && arguments[i] != "--"; ++i) {
     // and its value
-    if (std::ranges::contains(std::initializer_list<std::string_view>{kSnapDir, kBufferSize, kOnly, kExclude},
-                              arguments[i]))
+    if (std::ranges::contains(
+            std::initializer_list<std::string_view>{kSnapDir, kBufferSize, kOnly, kExclude, kMemory},
+            arguments[i]))
       ++i;
   }
   std::vector<std::string> words;
@@ -230,6 +235,7 @@ void addRun(CLI::App& app, Action& chosen, const std::vector<std::string>& words
   command->add_option(kExclude, call->exclude, "Leave such files alone; may be repeated")
       ->type_name("PATTERN")
       ->allow_extra_args(false);
+  addMemoryOption(*command, call->memory);
   command->add_flag("--null", call->nullMode, "Run a copy of the code without probes: records nothing");
   command->add_flag("--quiet", call->quiet, "Do not name snaps on standard error");
   command->usage("Usage: traceback run [OPTIONS] -- PROG [ARGUMENT...]");

@@ -3,6 +3,7 @@
 #include <print>
 
 #include "app/traceback/command.h"
+#include "app/traceback/memory_option.h"
 #include "app/traceback/output.h"
 #include "model/utf8.h"
 #include "runtime/collect/recover.h"
@@ -16,6 +17,7 @@ void addSnap(CLI::App& app, Action& chosen) {
   struct Call {
     pid_t pid = 0;
     std::string snapFolder;
+    std::string memory;
   };
   auto call = std::make_shared<Call>();
   auto* command = app.add_subcommand("snap", "Snaps a running process; it goes on");
@@ -27,9 +29,12 @@ void addSnap(CLI::App& app, Action& chosen) {
       ->add_option("--snap-dir", call->snapFolder,
                    "Where the snap goes (default: where the process was told)")
       ->type_name("DIR");
+  addMemoryOption(*command, call->memory);
   command->callback([call, &chosen] {
     chosen = [call] {
-      const auto snap = collect::snapProcess(call->pid, {.snapFolder = call->snapFolder, .ringFolder = {}});
+      const auto snap = collect::snapProcess(
+          call->pid,
+          {.snapFolder = call->snapFolder, .ringFolder = {}, .keptMemory = keptMemory(call->memory)});
       if (!snap) return complain(snap.error());
       std::println("{}", model::printable(snap->string()));
       return kDone;
