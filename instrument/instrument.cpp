@@ -66,10 +66,13 @@ Result<std::vector<std::byte>> makeFile(const ElfImage& image, const ElfPlan& la
   return bytes;
 }
 
-}  // namespace
+struct Form {
+  Report report;
+  std::vector<std::byte> bytes;
+};
 
-Result<Report> instrumentFile(const std::filesystem::path& input, const std::filesystem::path& output,
-                              const Options& options, const Progress& progress) {
+Result<Form> instrumentedForm(const std::filesystem::path& input, const Options& options,
+                              const Progress& progress) {
   const auto file = loader::MappedFile::open(input);
   if (!file) return std::unexpected(file.error());
   const auto image = ElfImage::parse(file->bytes(), input.string());
@@ -101,14 +104,32 @@ Result<Report> instrumentFile(const std::filesystem::path& input, const std::fil
   additions.patches = std::move(segment->patches);
   additions.symbols = std::move(segment->symbols);
   additions.unloaded.push_back({format::kMapSection, std::move(segment->map)});
-  const auto bytes = makeFile(*image, *layout, additions, options);
+  auto bytes = makeFile(*image, *layout, additions, options);
   if (!bytes) return std::unexpected(bytes.error());
-  if (const auto written = writeFile(output, *bytes, input); !written)
+  report.file = input.string();
+  report.outputBytes = bytes->size();
+  return Form{std::move(report), std::move(*bytes)};
+}
+
+}  // namespace
+
+Result<Report> instrumentFile(const std::filesystem::path& input, const std::filesystem::path& output,
+                              const Options& options, const Progress& progress) {
+  auto form = instrumentedForm(input, options, progress);
+  if (!form) return std::unexpected(form.error());
+  if (const auto written = writeFile(output, form->bytes, input); !written)
     return std::unexpected(written.error());
   if (progress) progress(1);
-  report.file = input.string();
-  report.output = output.string();
-  return report;
+  form->report.output = output.string();
+  return std::move(form->report);
+}
+
+Result<Report> planFile(const std::filesystem::path& input, const Options& options,
+                        const Progress& progress) {
+  auto form = instrumentedForm(input, options, progress);
+  if (!form) return std::unexpected(form.error());
+  if (progress) progress(1);
+  return std::move(form->report);
 }
 
 Result<void> restoreFile(const std::filesystem::path& input, const std::filesystem::path& output) {

@@ -54,6 +54,7 @@ struct Report {
   std::uint64_t instrumented = 0;
   std::uint64_t textBytes = 0;  // of the functions found
   std::uint64_t newTextBytes = 0;  // of their copies
+  std::uint64_t outputBytes = 0;  // the whole file that is, or would be, written
   std::map<std::string, std::uint64_t> skipped;  // by reason, in words
   // Of the instrumented ones: entered by direct calls alone, for that reason; through pointers and from other
   // files they run untraced.
@@ -70,6 +71,10 @@ using Progress = std::function<void(double)>;
 // beside `output` and renames, keeping the mode.
 model::Result<Report> instrumentFile(const std::filesystem::path& input, const std::filesystem::path& output,
                                      const Options& options, const Progress& progress = {});
+
+// The report that instrumentFile() would give, `output` being empty: all of its work but the writing.
+model::Result<Report> planFile(const std::filesystem::path& input, const Options& options,
+                               const Progress& progress = {});
 
 // Writes the original of an instrumented file, byte for byte; `output` may be `input`. Refuses what has no
 // record of its original, or was changed since.

@@ -23,6 +23,7 @@ using Action = std::function<int()>;
 
 // Each adds its subcommand to `app`, and sets `chosen` when the command line names it.
 void addInstrument(CLI::App& app, Action& chosen);
+void addPlan(CLI::App& app, Action& chosen);
 void addRun(CLI::App& app, Action& chosen, const std::vector<std::string>& words);
 void addSnap(CLI::App& app, Action& chosen);
 void addRecover(CLI::App& app, Action& chosen);

@@ -47,7 +47,12 @@ model::Result<Installation> findInstallation() {
   };
 }
 
-std::optional<fs::path> cacheFolder() { return baseFolder("XDG_CACHE_HOME", ".cache"); }
+std::optional<fs::path> cacheFolder() {
+  // For services: XDG_CACHE_HOME is the program's, too.
+  if (const char* value = std::getenv("TRACEBACK_CACHE_DIR"); value != nullptr && value[0] == '/')
+    return value;
+  return baseFolder("XDG_CACHE_HOME", ".cache");
+}
 
 std::optional<fs::path> stateFolder() { return baseFolder("XDG_STATE_HOME", ".local/state"); }
 

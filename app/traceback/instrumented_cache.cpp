@@ -136,7 +136,6 @@ std::optional<InstrumentedCache::Known> InstrumentedCache::read(const fs::path& 
   if (line[0] == kHasCopy) {
     fs::path copy = m_folder / "objects" / rest;
     if (!fs::is_regular_file(copy, error)) return std::nullopt;
-    utimensat(AT_FDCWD, copy.c_str(), nullptr, 0);  // used now
     return Known{.copy = std::move(copy), .reason = {}};
   }
   if (line[0] == kStaysForNow) {
@@ -144,6 +143,10 @@ std::optional<InstrumentedCache::Known> InstrumentedCache::read(const fs::path& 
     if (error || age >= std::chrono::seconds(format::kRetrySeconds)) return std::nullopt;
   }
   return Known{.copy = {}, .reason = rest};
+}
+
+void InstrumentedCache::setUsedNow(const Known& known) {
+  if (!known.copy.empty()) utimensat(AT_FDCWD, known.copy.c_str(), nullptr, 0);
 }
 
 std::optional<InstrumentedCache::Known> InstrumentedCache::lookUp(const fs::path& file, Use use) const {
@@ -185,9 +188,9 @@ model::Result<InstrumentedCache::Known> InstrumentedCache::get(const fs::path& f
   if (!name) return model::fail("no such file", file.string());
   const fs::path entry = m_folder / "index" / *name;
   const fs::path making = m_folder / "making";
-  if (auto known = read(entry)) return *known;
+  if (const auto known = read(entry)) return setUsedNow(*known), *known;
   const MakingLock lock(making / (*name + ".lock"));
-  if (auto known = read(entry)) return *known;
+  if (const auto known = read(entry)) return setUsedNow(*known), *known;
 
   std::error_code error;
   const fs::path path = use == Use::Execute ? file : fs::canonical(file, error);

@@ -43,7 +43,7 @@ class InstrumentedCache {
   // The folders are made, private to the user, if they are missing; what belongs to somebody else is refused.
   model::Result<void> prepareFolders() const;
 
-  // What is known of a file already.
+  // What is known of a file already. Changes nothing, so a copy does not count as used.
   std::optional<Known> lookUp(const std::filesystem::path& file, Use use) const;
 
   // The instrumented copy of `file`, made now if it is not there. While one process makes it, others wait.
@@ -60,6 +60,7 @@ class InstrumentedCache {
  private:
   struct Object;
 
+  static void setUsedNow(const Known& known);
   std::optional<Known> read(const std::filesystem::path& entry) const;
   model::Result<std::filesystem::path> makeObject(const std::filesystem::path& file, const std::string& key,
                                                   const Make& make) const;

@@ -23,6 +23,7 @@ int parseAndRun(std::vector<std::string> arguments) {
   Action chosen;
   addInstrument(app, chosen);
   addRun(app, chosen, words);
+  addPlan(app, chosen);
   addSnap(app, chosen);
   addRecover(app, chosen);
   addPrint(app, chosen);

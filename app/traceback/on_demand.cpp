@@ -103,6 +103,11 @@ std::uint64_t cacheLimit() {
                          : parseSize(text).value_or(InstrumentedCache::kDefaultLimit);
 }
 
+model::Result<instrument::Options> optionsFromEnvironment() {
+  const char* text = std::getenv("TRACEBACK_INSTRUMENT");
+  return instrument::parseOptions(text == nullptr ? "" : text);
+}
+
 model::Result<InstrumentedCache> cacheFor(const fs::path& instrumentor, const instrument::Options& options) {
   const auto folder = cacheFolder();
   if (!folder) return model::fail("no folder for the instrumented copies: set HOME or XDG_CACHE_HOME");

@@ -13,6 +13,9 @@ model::Result<InstrumentedCache> cacheFor(const std::filesystem::path& instrumen
 
 std::uint64_t cacheLimit();
 
+// What TRACEBACK_INSTRUMENT asks of the instrumentor.
+model::Result<instrument::Options> optionsFromEnvironment();
+
 // The copy of `file`, instrumented now if it is not there: in a child process, so that a failure of any
 // kind is a reason and not an end. Shows how far it is on a terminal.
 model::Result<InstrumentedCache::Known> prepare(const InstrumentedCache& cache,

@@ -32,6 +32,13 @@ std::string humanSize(std::uint64_t bytes) {
   return unit == 0 ? std::format("{} bytes", bytes) : std::format("{:.1f} {}", value, kUnits[unit]);
 }
 
+std::string countsAsJson(const std::map<std::string, std::uint64_t>& counts) {
+  std::string out;
+  for (const auto& [reason, count] : counts)
+    out += std::format("{}{}:{}", out.empty() ? "" : ",", model::jsonString(reason), count);
+  return "{" + out + "}";
+}
+
 int complain(const model::Error& error) {
   std::println(stderr, "traceback: {}", model::printable(error.text()));
   return kBadInput;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <string>
 
 namespace traceback::app {
@@ -12,6 +14,9 @@ int finishOutput();
 
 // "1.5 MB"
 std::string humanSize(std::uint64_t bytes);
+
+// {"reason":N,...}
+std::string countsAsJson(const std::map<std::string, std::uint64_t>& counts);
 
 // A line on standard error that shows how far something is, on a terminal, once it takes over a second.
 class ProgressLine {

@@ -71,16 +71,38 @@ std::string describeHost(std::optional<pid_t> livingProcess) {
   return text;
 }
 
-std::vector<std::string> mappedFiles(const std::string& maps) {
-  std::vector<std::string> files;
+std::vector<MappedPath> mappedPaths(const std::string& maps) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  std::vector<MappedPath> files;
   std::istringstream lines(maps);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t slash = line.find('/');
-    if (slash == std::string::npos || line.find(" (deleted)") != std::string::npos) continue;
-    const std::string path = line.substr(slash);
-    if (path.starts_with("/dev/") || path.starts_with("/memfd:") || path.starts_with("/SYSV")) continue;
-    if (!std::ranges::contains(files, path)) files.push_back(path);
+    if (slash == std::string::npos) continue;
+    MappedPath file{.path = line.substr(slash)};
+    if (file.path.starts_with("/dev/") || file.path.starts_with("/memfd:") || file.path.starts_with("/SYSV"))
+      continue;
+    // START-END FLAGS OFFSET DEVICE INODE PATH
+    const std::size_t flags = line.find(' ') + 1;
+    file.executable = flags + 2 < slash && line[flags + 2] == 'x';
+    if (file.path.ends_with(kDeleted)) {
+      file.deleted = true;
+      file.path.resize(file.path.size() - kDeleted.size());
+    }
+    const auto known = std::ranges::find_if(files, [&file](const MappedPath& other) {
+      return other.path == file.path && other.deleted == file.deleted;
+    });
+    if (known == files.end())
+      files.push_back(std::move(file));
+    else
+      known->executable |= file.executable;
   }
+  return files;
+}
+
+std::vector<std::string> mappedFiles(const std::string& maps) {
+  std::vector<std::string> files;
+  for (MappedPath& file : mappedPaths(maps))
+    if (!file.deleted) files.push_back(std::move(file.path));
   return files;
 }
 

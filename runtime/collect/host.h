@@ -13,7 +13,16 @@ namespace traceback::collect {
 // "key=value\n" lines: host name, kernel, machine, time zone; of a living process its command line.
 std::string describeHost(std::optional<pid_t> livingProcess);
 
-// The files in the text of /proc/PID/maps, each once, in the order of their addresses.
+// A file in the text of /proc/PID/maps.
+struct MappedPath {
+  std::string path;
+  bool executable = false;  // a part of it is mapped so
+  bool deleted = false;     // no longer there under that name
+};
+// Each once, in the order of their addresses, without devices and memory that has a name.
+std::vector<MappedPath> mappedPaths(const std::string& maps);
+
+// The paths of those that are still there.
 std::vector<std::string> mappedFiles(const std::string& maps);
 
 // Lines "path=..." each followed by "build-id=..." (hexadecimal, empty if there is none). A path is looked

@@ -31,9 +31,9 @@ CommandLine::CommandLine()
   m_environment.insert("XDG_CACHE_HOME", path("cache"));
   m_environment.insert("XDG_STATE_HOME", path("state"));
   m_environment.insert("XDG_RUNTIME_DIR", m_rings.path());
-  for (const char* name :
-       {"TRACEBACK", "TRACEBACK_SNAP_DIR", "TRACEBACK_BUFFER_SIZE", "TRACEBACK_MEMORY",
-        "TRACEBACK_INSTRUMENT", "TRACEBACK_CACHE_SIZE", "LD_PRELOAD", "LD_AUDIT", "GLIBC_TUNABLES"}) {
+  for (const char* name : {"TRACEBACK", "TRACEBACK_SNAP_DIR", "TRACEBACK_BUFFER_SIZE", "TRACEBACK_MEMORY",
+                           "TRACEBACK_INSTRUMENT", "TRACEBACK_CACHE_SIZE", "TRACEBACK_CACHE_DIR",
+                           "LD_PRELOAD", "LD_AUDIT", "GLIBC_TUNABLES"}) {
     m_environment.remove(name);
   }
 }

@@ -22,6 +22,7 @@ class CommandLineTest : public QObject {
     QTest::newRow("instrument") << "instrument"
                                 << QStringList{"FILE", "--output", "--output-dir", "--report", "--null"};
     QTest::newRow("run") << "run" << QStringList{"-- PROG", "--snap-dir", "--buffer-size", "--memory"};
+    QTest::newRow("plan") << "plan" << QStringList{"PROGRAM", "PID", "--only", "--exclude", "--format"};
     QTest::newRow("snap") << "snap" << QStringList{"PID", "--memory"};
     QTest::newRow("recover") << "recover" << QStringList{"DIR"};
     QTest::newRow("print") << "print"
@@ -51,8 +52,8 @@ class CommandLineTest : public QObject {
   void everyOptionIsInTheManual() {
     const QByteArray manual = readFile(QStringLiteral(RESOURCES "/man/traceback.1")).replace("\\-", "-");
     const QRegularExpression option("--[a-z][a-z-]*");
-    for (const char* command : {"instrument", "run", "snap", "recover", "print", "query", "compare", "export",
-                                "info", "view", "doctor"}) {
+    for (const char* command : {"instrument", "run", "plan", "snap", "recover", "print", "query", "compare",
+                                "export", "info", "view", "doctor"}) {
       QVERIFY2(manual.contains(command), command);
       const QString help = QString::fromUtf8(m_line.traceback({command, "--help"}).out);
       for (auto found = option.globalMatch(help); found.hasNext();) {
@@ -91,6 +92,8 @@ class CommandLineTest : public QObject {
     QTest::newRow("run --buffer-size, too great")
         << QStringList{"run", "--buffer-size", "99999999999G", "--", "true"};
     QTest::newRow("run, unknown option") << QStringList{"run", "--frobnicate", "--", "true"};
+    QTest::newRow("plan nothing") << QStringList{"plan"};
+    QTest::newRow("plan --format") << QStringList{"plan", "--format", "xml", "true"};
     QTest::newRow("snap nothing") << QStringList{"snap"};
     QTest::newRow("snap a name") << QStringList{"snap", "sleep"};
     QTest::newRow("snap a negative number") << QStringList{"snap", "--", "-1"};

@@ -24,7 +24,7 @@ std::string kindOf(const CLI::Option& option) {
     if (name == "SNAP" || name == "GOOD" || name == "BAD") return "snap";
     if (name == "PID") return "process";
     if (name == "DIR") return "folder";
-    return name == "FILE" ? "file" : "word";
+    return name == "FILE" || name == "PROGRAM" ? "file" : "word";
   }
   if (option.get_expected_max() == 0 || option.get_items_expected_max() == 0) return "-";
   const std::string type = option.get_type_name();

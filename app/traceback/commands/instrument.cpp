@@ -33,13 +33,6 @@ struct InstrumentCall {
   bool json() const { return report == "json"; }
 };
 
-std::string countsAsJson(const std::map<std::string, std::uint64_t>& counts) {
-  std::string out;
-  for (const auto& [reason, count] : counts)
-    out += std::format("{}{}:{}", out.empty() ? "" : ",", model::jsonString(reason), count);
-  return "{" + out + "}";
-}
-
 std::string reportAsJson(const instrument::Report& report, const std::string& runtime) {
   return std::format(
       R"({{"file":{},"output":{},"functions":{},"instrumented":{},"text_bytes":{},"new_text_bytes":{},"runtime":{},"skipped":{},"entered_directly_only":{}}})",

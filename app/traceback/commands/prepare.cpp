@@ -44,8 +44,7 @@ void addPrepare(CLI::App& app, Action& chosen) {
   command->callback([call, &chosen] {
     chosen = [call] {
       becomeOrdinary();
-      const char* text = std::getenv("TRACEBACK_INSTRUMENT");
-      const auto options = instrument::parseOptions(text == nullptr ? "" : text);
+      const auto options = optionsFromEnvironment();
       const auto cache = InstrumentedCache::at(call->cache, cacheLimit());
       if (!options || !cache) return kBadCall;
       using Use = InstrumentedCache::Use;

@@ -138,8 +138,7 @@ bool isChosen(const RunCall& call, const fs::path& program) {
 }
 
 model::Result<instrument::Options> instrumentOptions(const RunCall& call) {
-  const char* text = std::getenv("TRACEBACK_INSTRUMENT");
-  auto options = instrument::parseOptions(text == nullptr ? "" : text);
+  auto options = optionsFromEnvironment();
   if (options) options->nullMode = options->nullMode || call.nullMode;
   return options;
 }

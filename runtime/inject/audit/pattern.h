@@ -7,6 +7,16 @@ namespace traceback::inject::audit {
 // character, `[abc]`, `[a-z]` and `[!a]` one of a set; a backslash takes the meaning from what follows it.
 bool matches(const char* pattern, const char* end, const char* text);
 
+// Parts of one whole, with private interfaces between them, and the ground that the runtime stands on: these
+// are never instrumented.
+inline constexpr char kCLibrary[] =
+    "ld-linux-x86-64.so.*\nlibc.so.*\nlibpthread.so.*\nlibdl.so.*\nlibrt.so.*\nlibutil.so.*\nlibanl.so.*\n"
+    "libthread_db.so.*\nlibtraceback*.so";
+
+// These check that they are the first library, and have more thread-local storage than there is room for:
+// where they are needed nothing is recorded.
+inline constexpr char kSanitizers[] = "libasan.so*\nlibtsan.so*\nliblsan.so*\nlibhwasan.so*";
+
 // Whether one of the patterns, which newlines divide, fits the path or its last part.
 bool matchesAny(const char* patterns, const char* path);
 

@@ -6,6 +6,7 @@
 
 #include "runtime/format/cache.h"
 #include "runtime/inject/audit/copies.h"
+#include "runtime/inject/audit/pattern.h"
 #include "runtime/inject/audit/settings.h"
 
 namespace traceback::inject::audit {
@@ -115,14 +116,6 @@ void executeAlone() {
   systemCall(__NR_execve, asLong(executable), asLong(settings.arguments), asLong(settings.environment));
 }
 
-// These check that they are the first library, and have more thread-local storage than there is room for.
-bool isSanitizer(const char* library) {
-  constexpr const char* kNames[] = {"libasan.so", "libtsan.so", "liblsan.so", "libhwasan.so"};
-  for (const char* name : kNames)
-    if (strncmp(library, name, strlen(name)) == 0) return true;
-  return false;
-}
-
 bool needsSanitizer() {
   const std::uint64_t* headers = auxiliaryValue(AT_PHDR);
   const std::uint64_t* count = auxiliaryValue(AT_PHNUM);
@@ -143,7 +136,7 @@ bool needsSanitizer() {
       strings = reinterpret_cast<const char*>(entry->d_un.d_ptr < bias ? entry->d_un.d_ptr + bias
                                                                        : entry->d_un.d_ptr);
   for (const auto* entry = dynamic; strings != nullptr && entry->d_tag != DT_NULL; ++entry)
-    if (entry->d_tag == DT_NEEDED && isSanitizer(strings + entry->d_un.d_val)) return true;
+    if (entry->d_tag == DT_NEEDED && matchesAny(kSanitizers, strings + entry->d_un.d_val)) return true;
   return false;
 }
 

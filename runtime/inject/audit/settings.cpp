@@ -14,11 +14,6 @@ namespace {
 constexpr const char* kNames[] = {"TRACEBACK_CACHE", "TRACEBACK_COLLECTOR", "TRACEBACK_ONLY",
                                   "TRACEBACK_EXCLUDE", "TRACEBACK_EXEC"};
 
-// Parts of one whole, with private interfaces between them, and the ground that the runtime stands on.
-constexpr char kCLibrary[] =
-    "ld-linux-x86-64.so.*\nlibc.so.*\nlibpthread.so.*\nlibdl.so.*\nlibrt.so.*\nlibutil.so.*\nlibanl.so.*\n"
-    "libthread_db.so.*\nlibtraceback*.so";
-
 // The debugging of the dynamic linker itself: what it prints is the program's.
 constexpr const char* kLinkerModes[] = {"LD_TRACE_LOADED_OBJECTS", "LD_VERBOSE"};
 
