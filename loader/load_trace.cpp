@@ -7,10 +7,10 @@
 #include "loader/reconstruct/snap_modules.h"
 #include "loader/reconstruct/snap_threads.h"
 #include "loader/snap/snap_contents.h"
+#include "loader/snap/snap_summary.h"
 
 namespace traceback::loader {
 
-using format::SnapReason;
 using model::Severity;
 
 namespace {
@@ -62,10 +62,8 @@ class SnapLoader {
   }
 
   void fillSummary() {
-    auto& summary = m_known.summary;
+    m_known.summary = summaryOf(m_contents);
     if (const auto& process = m_contents.process) {
-      summary.pid = process->pid;
-      summary.program = paddedString(process->executable);
       if (process->startTsc != 0) m_known.clockStart = {{process->startTsc}, {process->startRealtimeNs}};
       if (process->lastTsc != 0) m_known.clockEnd = {{process->lastTsc}, {process->lastRealtimeNs}};
       if (process->ringsFailed != 0) {
@@ -73,24 +71,9 @@ class SnapLoader {
              "threads that ran untraced because no ring could be made for them", process->ringsFailed);
       }
     }
-    if (const auto& reason = m_contents.reason) {
-      summary.reason = reason->reason <= static_cast<std::uint32_t>(SnapReason::Policy)
-                           ? static_cast<model::TraceReason>(reason->reason)
-                           : model::TraceReason::Unknown;
-      summary.signal = reason->signal;
-      summary.signalCode = reason->signalCode;
-      summary.faultAddress = {reason->faultAddress};
-      summary.when = {reason->realtimeNs};
-      // Taken together: a better second pair of clocks than one from before.
-      if (reason->tsc != 0 && reason->realtimeNs != 0)
-        m_known.clockEnd = {{reason->tsc}, {reason->realtimeNs}};
-    }
-    const auto host = [&](std::string_view key) {
-      const auto found = m_contents.host.find(key);
-      return found == m_contents.host.end() ? std::string{} : found->second;
-    };
-    summary.host = host("hostname");
-    summary.commandLine = host("command line");
+    // Taken together: a better second pair of clocks than one from before.
+    if (const auto& reason = m_contents.reason; reason && reason->tsc != 0 && reason->realtimeNs != 0)
+      m_known.clockEnd = {{reason->tsc}, {reason->realtimeNs}};
   }
 
   bool loadModules() {

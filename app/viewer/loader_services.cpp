@@ -1,6 +1,7 @@
 // The loader comes first: Qt takes some plain words, such as "slots", for its own.
 #include "loader/disasm/module_code.h"
 #include "loader/load_trace.h"
+#include "loader/snap/snap_summary.h"
 #include "loader/symbols/code_lines.h"
 
 #include "app/viewer/loader_services.h"
@@ -66,7 +67,7 @@ model::Result<SharedTrace> load(const std::filesystem::path& file, const LoadPro
 
 Services loaderServices() {
   return {load, fileSources, [] { return std::make_shared<ModuleDisassembly>(); },
-          [] { return std::make_shared<ModuleCodeLines>(); }};
+          [] { return std::make_shared<ModuleCodeLines>(); }, loader::readSummary};
 }
 
 }  // namespace traceback::app

@@ -48,6 +48,7 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
       m_options(options),
       m_remember(remember),
       m_shortcuts(remember ? &m_settings : nullptr),
+      m_incoming(m_services.summary),
       // What is asked for by number, or pictured, is of the whole trace.
       m_job(m_services.load,
             options.screenshot.isEmpty() && !options.entry ? LoadJob::Previews::Yes : LoadJob::Previews::No),
@@ -71,6 +72,7 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
   statusBar()->addPermanentWidget(m_reading);
   statusBar()->addPermanentWidget(m_place);
   watchAnnotations();
+  watchIncoming();
   useSourceMappings();
   if (m_services.disassembly) m_code->setDisassembly(m_services.disassembly());
   if (m_services.codeLines) m_code->setCodeLines(m_services.codeLines());
@@ -114,7 +116,7 @@ MainWindow::~MainWindow() = default;
 
 void MainWindow::buildCentral() {
   m_pages = new QStackedWidget(this);
-  m_welcome = new WelcomePage(m_pages);
+  m_welcome = new WelcomePage(m_incoming, m_pages);
   m_loading = new LoadingPage(m_pages);
   m_error = new ErrorPage(m_pages);
   connect(m_welcome, &WelcomePage::openRequested, this, &MainWindow::askForFile);
@@ -151,9 +153,9 @@ void MainWindow::buildCentral() {
 }
 
 void MainWindow::buildPanels() {
-  m_panels = std::make_unique<Panels>(
-      *m_docks,
-      PanelContext{m_navigator, m_sources, m_annotations, [this](const QString& text) { say(text); }, this});
+  m_panels =
+      std::make_unique<Panels>(*m_docks, PanelContext{m_navigator, m_sources, m_annotations, m_incoming,
+                                                      [this](const QString& text) { say(text); }, this});
   m_layouts = std::make_unique<Layouts>(*m_docks, *m_splitter, *m_panels, m_remember ? &m_settings : nullptr);
 }
 

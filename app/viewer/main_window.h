@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "app/viewer/incoming/incoming_snaps.h"
 #include "app/viewer/layouts.h"
 #include "app/viewer/load_job.h"
 #include "app/viewer/options.h"
@@ -79,6 +80,9 @@ class MainWindow : public QMainWindow {
   views::AnnotationsPanel* annotationsPanel() const;
   views::Annotations& annotations() { return m_annotations; }
   views::AnswersPanel* answersPanel() const;
+  IncomingSnaps& incoming() { return m_incoming; }
+  // Says so if there is none.
+  void openNewest();
   Panels& panels() { return *m_panels; }
   Layouts& layouts() { return *m_layouts; }
   QDockWidget* notesDock() const;
@@ -115,6 +119,8 @@ class MainWindow : public QMainWindow {
   void askForComparison();
   void askForExport();
   void watchAnnotations();
+  void watchIncoming();
+  void chooseSnapFolder();
   // What is kept of a snap that is closed, for when it is opened again.
   void keepSession();
   void restoreSession();
@@ -143,6 +149,7 @@ class MainWindow : public QMainWindow {
   views::Navigator m_navigator;
   views::SourceCache m_sources;
   views::Annotations m_annotations;
+  IncomingSnaps m_incoming;
   QString m_shownFile;  // of the trace that is shown; empty if it came otherwise
   LoadJob m_job;
 

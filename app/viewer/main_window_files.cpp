@@ -11,10 +11,12 @@
 #include <QLineEdit>
 #include <QSaveFile>
 #include <QTreeView>
+#include <algorithm>
 #include <utility>
 
 #include "app/viewer/compare_window.h"
 #include "app/viewer/export_dialog.h"
+#include "app/viewer/incoming/incoming_panel.h"
 #include "app/viewer/main_window.h"
 #include "views/annotations_panel.h"
 #include "views/code_pane.h"
@@ -25,6 +27,11 @@
 #include "views/trace_pane.h"
 
 namespace traceback::app {
+namespace {
+
+const QString kSnapFolder = QStringLiteral("incoming/folder");
+
+}  // namespace
 
 void MainWindow::askForComparison() {
   if (!m_navigator.trace()) return say(tr("Open the snap of the bad run first."));
@@ -119,6 +126,40 @@ void MainWindow::watchAnnotations() {
     delegate->setNotes(noteAt);
   connect(&m_annotations, &views::Annotations::changed, m_traces,
           [this] { m_traces->currentView()->viewport()->update(); });
+}
+
+void MainWindow::watchIncoming() {
+  for (IncomingPanel* panel : findChildren<IncomingPanel*>()) {
+    connect(panel, &IncomingPanel::openRequested, this, &MainWindow::openFile);
+    connect(panel, &IncomingPanel::folderRequested, this, &MainWindow::chooseSnapFolder);
+    connect(panel, &IncomingPanel::message, this, &MainWindow::say);
+  }
+  connect(&m_incoming, &IncomingSnaps::arrived, this, [this](const QString& file) {
+    const auto& snaps = m_incoming.snaps();
+    const auto snap = std::ranges::find(snaps, file, &IncomingSnap::file);
+    if (snap == snaps.end()) return;
+    const QModelIndex row = m_incoming.index(static_cast<int>(snap - snaps.begin()), 0);
+    say(tr("A snap has come in: %1, %2")
+            .arg(row.data().toString(), row.siblingAtColumn(IncomingSnaps::kReason).data().toString()));
+  });
+  if (!m_remember) return;
+  const QString chosen = m_settings.choice(kSnapFolder);
+  m_incoming.setFolder(chosen.isEmpty() ? IncomingSnaps::defaultFolder() : chosen);
+}
+
+void MainWindow::chooseSnapFolder() {
+  const QString folder =
+      QFileDialog::getExistingDirectory(this, tr("Watch This Folder for Snaps"), m_incoming.folder());
+  if (folder.isEmpty()) return;
+  if (m_remember)
+    m_settings.setChoice(kSnapFolder, folder == IncomingSnaps::defaultFolder() ? QString() : folder);
+  m_incoming.setFolder(folder);
+}
+
+void MainWindow::openNewest() {
+  const QString file = m_incoming.newest();
+  if (file.isEmpty()) return say(tr("There is no snap in %1.").arg(m_incoming.folder()));
+  openFile(file);
 }
 
 views::AnnotationsPanel* MainWindow::annotationsPanel() const {

@@ -67,6 +67,8 @@ void MainWindow::buildMenus() {
   m_recentMenu = file->addMenu(tr("Open &Recent"));
   connect(m_recentMenu, &QMenu::aboutToShow, this, &MainWindow::fillRecentMenu);
   fillRecentMenu();
+  named(file->addAction(tr("Open &Newest Snap"), this, &MainWindow::openNewest), "openNewest",
+        Qt::CTRL | Qt::SHIFT | Qt::Key_N);
   named(file->addAction(tr("Co&mpare With\u2026"), this, &MainWindow::askForComparison), "compare",
         Qt::CTRL | Qt::SHIFT | Qt::Key_O);
   named(file->addAction(tr("E&xport\u2026"), this, &MainWindow::askForExport), "export",

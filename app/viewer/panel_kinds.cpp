@@ -1,4 +1,5 @@
 // Which panels there are. To add one, add its entry (and its headers) here.
+#include "app/viewer/incoming/incoming_panel.h"
 #include "app/viewer/panels.h"
 #include "views/all_threads_panel.h"
 #include "views/annotations_panel.h"
@@ -57,6 +58,12 @@ constexpr PanelKind kKinds[] = {
 
     {"notesDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Notes about this snap"),
      Qt::BottomDockWidgetArea, true, watching<views::NotesPanel>},
+
+    {"incomingDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Incoming snaps"), Qt::BottomDockWidgetArea,
+     true,
+     [](const PanelContext& context) -> QWidget* {
+       return new IncomingPanel(context.incoming, context.parent);
+     }},
 };
 
 }  // namespace

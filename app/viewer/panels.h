@@ -20,11 +20,14 @@ class SourceCache;
 
 namespace traceback::app {
 
+class IncomingSnaps;
+
 // What a panel may use. All of it outlives the panels.
 struct PanelContext {
   views::Navigator& navigator;
   views::SourceCache& sources;
   views::Annotations& annotations;
+  IncomingSnaps& incoming;
   std::function<void(const QString&)> message;  // says something in the status bar
   QWidget* parent = nullptr;
 };

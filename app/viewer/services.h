@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "app/viewer/incoming/incoming_snaps.h"
 #include "app/viewer/load_job.h"
 #include "app/viewer/settings.h"
 #include "views/code_provider.h"
@@ -16,6 +17,7 @@ struct Services {
   std::function<std::shared_ptr<views::SourceProvider>(const QList<SourceMapping>&)> sources;
   std::function<std::shared_ptr<views::DisassemblyProvider>()> disassembly;
   std::function<std::shared_ptr<views::CodeLinesProvider>()> codeLines;
+  ReadSummary summary = {};  // of a snap, without loading it
 };
 
 }  // namespace traceback::app

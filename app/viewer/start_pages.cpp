@@ -1,20 +1,25 @@
 #include "app/viewer/start_pages.h"
 
 #include <QFileInfo>
+#include <QFrame>
 #include <QLabel>
 #include <QProgressBar>
 #include <QPushButton>
+#include <QTreeView>
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "views/elided_label.h"
+#include "app/viewer/incoming/incoming_panel.h"
+#include "app/viewer/incoming/incoming_snaps.h"
 #include "views/icons.h"
 #include "views/theme.h"
+#include "views/trace_delegate.h"
 
 namespace traceback::app {
 namespace {
 
-constexpr int kColumnWidth = 460;
+constexpr int kColumnWidth = 560;
+constexpr int kIncomingRows = 6;
 constexpr int kSteps = 1000;  // of a progress bar
 
 // A column in the middle of the page.
@@ -50,6 +55,34 @@ QLabel* words(const QString& text, QWidget* parent) {
   return label;
 }
 
+QLabel* heading(const QString& text, QWidget* parent) {
+  auto* label = new QLabel(text, parent);
+  QFont bold = label->font();
+  bold.setBold(true);
+  label->setFont(bold);
+  return label;
+}
+
+// Hidden as long as no folder is watched.
+QWidget* incomingList(IncomingSnaps& snaps, QWidget* parent) {
+  auto* box = new QWidget(parent);
+  auto* panel = new IncomingPanel(snaps, box);
+  auto* frame = new QFrame(box);
+  frame->setFrameShape(QFrame::StyledPanel);
+  auto* inner = new QVBoxLayout(frame);
+  inner->setContentsMargins(1, 1, 1, 1);
+  inner->addWidget(panel);
+  panel->list()->setFixedHeight(views::TraceDelegate::rowHeight() * kIncomingRows + kIncomingRows);
+  auto* layout = new QVBoxLayout(box);
+  layout->setContentsMargins(0, 0, 0, 12);
+  layout->addWidget(heading(WelcomePage::tr("Incoming snaps"), box));
+  layout->addWidget(frame);
+  const auto show = [box, &snaps] { box->setVisible(!snaps.folder().isEmpty()); };
+  QObject::connect(&snaps, &IncomingSnaps::modelReset, box, show);
+  show();
+  return box;
+}
+
 QPushButton* openButton(QWidget* parent) {
   auto* button =
       new QPushButton(views::icon(QStringLiteral("open")), WelcomePage::tr("Open Snap\u2026"), parent);
@@ -59,7 +92,7 @@ QPushButton* openButton(QWidget* parent) {
 
 }  // namespace
 
-WelcomePage::WelcomePage(QWidget* parent) : QWidget(parent) {
+WelcomePage::WelcomePage(IncomingSnaps& incoming, QWidget* parent) : QWidget(parent) {
   QVBoxLayout* layout = column(this);
   auto* picture = new QLabel(this);
   picture->setPixmap(views::programIcon().pixmap(QSize(64, 64), devicePixelRatioF()));
@@ -75,10 +108,9 @@ WelcomePage::WelcomePage(QWidget* parent) : QWidget(parent) {
   layout->addWidget(open);
   connect(open, &QPushButton::clicked, this, &WelcomePage::openRequested);
   layout->addSpacing(18);
-  m_recentTitle = new QLabel(tr("Recent snaps"), this);
-  QFont bold = m_recentTitle->font();
-  bold.setBold(true);
-  m_recentTitle->setFont(bold);
+  m_incoming = incomingList(incoming, this);
+  layout->addWidget(m_incoming);
+  m_recentTitle = heading(tr("Recent snaps"), this);
   layout->addWidget(m_recentTitle);
   m_recent = new QVBoxLayout;
   m_recent->setSpacing(2);

@@ -10,11 +10,14 @@ class QVBoxLayout;
 
 namespace traceback::app {
 
+class IncomingPanel;
+class IncomingSnaps;
+
 class WelcomePage : public QWidget {
   Q_OBJECT
 
  public:
-  explicit WelcomePage(QWidget* parent = nullptr);
+  explicit WelcomePage(IncomingSnaps& incoming, QWidget* parent = nullptr);
   void setRecent(const QStringList& files);
 
  signals:
@@ -24,6 +27,7 @@ class WelcomePage : public QWidget {
  private:
   QVBoxLayout* m_recent;
   QLabel* m_recentTitle;
+  QWidget* m_incoming;
 };
 
 class LoadingPage : public QWidget {

@@ -4,16 +4,19 @@
 #include <QAction>
 #include <QComboBox>
 #include <QDockWidget>
-#include <QImage>
+#include <QFile>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QScopeGuard>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QTreeWidget>
 
 #include "app/viewer/color_scheme.h"
 #include "app/viewer/export_dialog.h"
+#include "app/viewer/panels.h"
 #include "app/viewer/shortcuts_dialog.h"
+#include "picture.h"
 #include "sample.h"
 #include "tests/builders/trace_text.h"
 #include "views/annotations_panel.h"
@@ -26,26 +29,30 @@
 #include "views/side_panels.h"
 #include "views/trace_pane.h"
 
+// Qt Test's macros that wait convert durations.
+#pragma GCC diagnostic ignored "-Wconversion"
+
 using namespace traceback;
+
+using tests::keep;
+using tests::lightness;
 
 namespace {
 
-void keep(QWidget& window, const QString& name) {
-  QTest::qWait(150);  // colours of the source come in slices
-  const QImage image = window.grab().toImage();
-  QVERIFY(!image.isNull());
-  const QString folder = qEnvironmentVariable("TRACEBACK_PICTURES");
-  if (!folder.isEmpty()) QVERIFY(image.save(QStringLiteral("%1/%2.png").arg(folder, name)));
-}
-
-double lightness(const QWidget& window, QWidget* part) {
-  const QImage image =
-      const_cast<QWidget&>(window).grab(QRect(part->mapTo(&window, QPoint(0, 0)), part->size())).toImage();
-  double sum = 0;
-  int samples = 0;
-  for (int y = 0; y < image.height(); y += 7)
-    for (int x = 0; x < image.width(); x += 7, ++samples) sum += image.pixelColor(x, y).lightnessF();
-  return sum / samples;
+// As real ones are, and two that are none.
+model::Result<model::Trace::Summary> madeUpSummary(const std::filesystem::path& file) {
+  const std::string name = file.filename().string();
+  model::Trace::Summary summary;
+  summary.when = {1'763'800'000'000'000'000};
+  if (name.starts_with("notes")) return model::fail("not a snap: its first bytes are others", file.string());
+  if (name.starts_with("cut")) return model::fail("the section table is cut", file.string());
+  summary.program = "/usr/bin/" + name.substr(0, name.find('-'));
+  summary.reason = name.starts_with("nginx") ? model::TraceReason::UserRequest : model::TraceReason::Fault;
+  summary.signal = name.starts_with("nginx") ? 0 : 11;
+  summary.signalCode = 1;  // SEGV_MAPERR
+  summary.faultAddress = {0x18};
+  summary.when.value -= name.size() * 61'000'000'000;
+  return summary;
 }
 
 }  // namespace
@@ -137,6 +144,25 @@ class Pictures : public QObject {
       app::MainWindow window(tests::sampleServices(trace), app::Options(), false);
       window.show();
       keep(window, QStringLiteral("welcome-") + suffix);
+    }
+    {
+      const QTemporaryDir folder;
+      for (const char* name : {"lua5.4-4711-1.tbsnap", "nginx-12-2.tbsnap",
+                               "a-program-with-a-long-name-3.tbsnap", "notes.tbsnap", "cut.tbsnap"}) {
+        QFile file(folder.filePath(QString::fromLatin1(name)));
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write(QByteArray(123'456, 'x')) > 0);
+      }
+      app::Services services = tests::sampleServices(trace);
+      services.summary = madeUpSummary;
+      app::MainWindow window(services, app::Options(), false);
+      window.show();
+      window.incoming().setFolder(folder.path());
+      QTRY_COMPARE(window.incoming().rowCount(), 5);
+      keep(window, QStringLiteral("welcome-incoming-") + suffix);
+      window.setTrace(trace);
+      QTest::qWait(50);  // the panels have their places
+      window.panels().dock(QStringLiteral("incomingDock"))->show();
+      keep(window, QStringLiteral("incoming-") + suffix);
     }
   }
 };

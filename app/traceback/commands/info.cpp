@@ -142,7 +142,9 @@ struct InfoCall {
   std::string path;
   std::string why;
   bool functions = false;
-  bool json = false;
+  std::string format;
+
+  bool json() const { return format == "json"; }
 };
 
 int infoOnFunctions(loader::Bytes bytes, const InfoCall& call) {
@@ -151,11 +153,11 @@ int infoOnFunctions(loader::Bytes bytes, const InfoCall& call) {
   const auto fates = fatesIn(*image);
   if (!fates) return complain(fates.error());
   if (call.why.empty()) {
-    for (const auto& fate : *fates) printFate(fate, call.json);
+    for (const auto& fate : *fates) printFate(fate, call.json());
     return kDone;
   }
   const auto chosen = fatesOf(*fates, call.why);
-  for (const auto* fate : chosen) printFate(*fate, call.json);
+  for (const auto* fate : chosen) printFate(*fate, call.json());
   if (!chosen.empty()) return kDone;
   return complain({.message = whyNoFunction(*image, call.why), .file = call.path, .offset = {}});
 }
@@ -169,7 +171,7 @@ int runInfo(const InfoCall& call) {
       return complainAboutCall("info: --why and --functions take a program or library");
     return infoOnFunctions(file->bytes(), call);
   }
-  if (call.json) return complainAboutCall("info: --format json goes with --functions or --why");
+  if (call.json()) return complainAboutCall("info: --format json goes with --functions or --why");
   return isSnap(file->bytes()) ? infoOnSnap(path) : infoOnElf(file->bytes(), path);
 }
 
@@ -186,10 +188,7 @@ void addInfo(CLI::App& app, Action& chosen) {
                    "Say of this function whether it is traced, and if not why: by name or 0xADDRESS")
       ->type_name("FUNCTION");
   command->add_flag("--functions", call->functions, "List all functions, and what becomes of each");
-  command
-      ->add_option_function<std::string>(
-          "--format", [call](const std::string& format) { call->json = format == "json"; },
-          "json: one object a function")
+  command->add_option("--format", call->format, "json: one object a function")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORMAT");
   command->footer(

@@ -20,7 +20,9 @@ namespace {
 struct PlanCall {
   std::string subject;
   Patterns patterns;
-  bool json = false;
+  std::string format;
+
+  bool json() const { return format == "json"; }
 };
 
 std::optional<pid_t> pidIn(const std::string& text) {
@@ -93,7 +95,7 @@ int runPlan(const PlanCall& call) {
   if (!loaded) return complain(loaded.error());
 
   const std::string reason = reasonAgainstAll(*loaded);
-  printHead(*loaded, reason, call.json);
+  printHead(*loaded, reason, call.json());
   std::fflush(stdout);
   bool anyTraced = false;
   for (std::size_t i = 0; i < loaded->files.size(); ++i) {
@@ -105,7 +107,7 @@ int runPlan(const PlanCall& call) {
       plan = planFor(file, i == 0 ? InstrumentedCache::Use::Execute : InstrumentedCache::Use::Load, cache,
                      call.patterns, *options, [&](double part) { progress.show(part); });
     }
-    printFile(file, plan, i == 0, call.json);
+    printFile(file, plan, i == 0, call.json());
     anyTraced = anyTraced || plan.traced();
   }
   return anyTraced ? kDone : kBadInput;
@@ -129,9 +131,8 @@ void addPlan(CLI::App& app, Action& chosen) {
       ->type_name("PATTERN")
       ->allow_extra_args(false);
   command
-      ->add_option_function<std::string>(
-          "--format", [call](const std::string& format) { call->json = format == "json"; },
-          "json: an object for the program, then one for each file as soon as it was looked at")
+      ->add_option("--format", call->format,
+                   "json: an object for the program, then one for each file as soon as it was looked at")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORMAT");
   command->footer(
