@@ -17,6 +17,7 @@
 #include "model/ids.h"
 #include "model/least_index.h"
 #include "model/load_report.h"
+#include "model/source_file.h"
 #include "model/thread_times.h"
 
 namespace traceback::model {
@@ -41,10 +42,6 @@ struct Function {
   std::uint32_t line = 0;
   std::string untraced =
       {};  // why calls of it leave no records, as a sentence without a full stop; empty if they do
-};
-
-struct SourceFile {
-  std::string path;  // as the debug information has it, made absolute by its compilation folder
 };
 
 // Turns a chunk of a thread's records into entries. Implemented by the loader; must be thread-safe.

@@ -21,6 +21,7 @@
 #include "views/icons.h"
 #include "views/pane_header.h"
 #include "views/source_highlighter.h"
+#include "views/source_note.h"
 #include "views/theme.h"
 
 namespace traceback::views {
@@ -45,9 +46,10 @@ CodePane::CodePane(Navigator& navigator, SourceCache& sources, QWidget* parent)
       m_survey(navigator),
       m_title(new QLabel(this)),
       m_detail(new ElidedLabel(this)),
-      m_doubt(new QLabel(this)),
+      m_check(new QLabel(this)),
       m_function(new QLabel(this)),
       m_disassemblyAction(new QAction(icon(QStringLiteral("disassembly")), tr("&Disassembly"), this)),
+      m_note(new SourceNote(this)),
       m_stack(new QStackedWidget(this)),
       m_source(new CodeView(this)),
       m_assembly(new CodeView(this)),
@@ -78,10 +80,9 @@ CodePane::CodePane(Navigator& navigator, SourceCache& sources, QWidget* parent)
   auto* header = new PaneHeader(this);
   header->addTitle(m_title, 0);
   header->addTitle(m_detail, 1);
-  header->addWidget(m_doubt);
-  m_doubt->setAccessibleName(tr("Why this may not be the source that was compiled"));
-  m_doubt->setTextFormat(Qt::PlainText);
-  m_doubt->hide();
+  header->addWidget(m_check);
+  m_check->setTextFormat(Qt::PlainText);
+  m_check->hide();
   header->addWidget(m_function);
   m_locate = new QToolButton(this);
   m_locate->setText(tr("Locate Source\u2026"));
@@ -92,6 +93,10 @@ CodePane::CodePane(Navigator& navigator, SourceCache& sources, QWidget* parent)
   header->addAction(m_disassemblyAction);
   connect(m_locate, &QToolButton::clicked, this, [this] { emit locateRequested(m_missingSource); });
   connect(m_noticeLocate, &QToolButton::clicked, this, [this] { emit locateRequested(m_missingSource); });
+  connect(m_note, &SourceNote::locateRequested, this, [this] {
+    const model::SourceFile* file = m_navigator->trace()->file(m_shownFile);
+    if (file != nullptr) emit locateRequested(QString::fromStdString(file->path));
+  });
 
   m_noticeLocate->setText(tr("Locate Source\u2026"));
   QFont large = bold;
@@ -119,6 +124,7 @@ CodePane::CodePane(Navigator& navigator, SourceCache& sources, QWidget* parent)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
   layout->addWidget(header);
+  layout->addWidget(m_note);
   layout->addWidget(m_stack, 1);
   layout->addWidget(m_find);
 
@@ -194,7 +200,8 @@ void CodePane::refresh() {
 }
 
 void CodePane::showPlace() {
-  m_doubt->hide();
+  m_check->hide();
+  m_note->setText({}, {});
   m_missingSource.clear();
   m_locate->hide();
   const auto place = codePlace();

@@ -28,6 +28,7 @@ class ElidedLabel;
 class ExecutionsPopup;
 class FindBar;
 class SourceHighlighter;
+class SourceNote;
 
 class CodePane : public QWidget {
   Q_OBJECT
@@ -70,8 +71,8 @@ class CodePane : public QWidget {
     int line = 0;
   };
   std::optional<Spot> spot() const;
-  // Why the source may not be the one that was compiled; empty if nothing says so.
-  QString doubt() const;
+  // What is said of whether the source is the one that was compiled; empty if nothing is known or none shown.
+  QString check() const;
 
  signals:
   // What is shown was brought up to date.
@@ -100,7 +101,7 @@ class CodePane : public QWidget {
   void showNotice(const QString& title, const QString& text, const QString& missingSource);
   void markSource();
   void hovered(int line, const QRect& where, bool byKey);
-  void showDoubt(const Place& place);
+  void showCheck(const Place& place);
   void markDisassembly(const Place& place);
   void setHeader(const QString& title, const QString& detail, const Place& place);
   void sourceLineActivated(int line);
@@ -118,10 +119,11 @@ class CodePane : public QWidget {
 
   QLabel* m_title;
   ElidedLabel* m_detail;
-  QLabel* m_doubt;
+  QLabel* m_check;
   QLabel* m_function;
   QAction* m_disassemblyAction;
   QToolButton* m_locate;
+  SourceNote* m_note;
   QStackedWidget* m_stack;
   CodeView* m_source;
   CodeView* m_assembly;
@@ -134,8 +136,8 @@ class CodePane : public QWidget {
   SourceHighlighter* m_highlighter;
 
   model::FileId m_shownFile;
-  model::ModuleId m_sourceModule;        // whose code the shown source is
-  model::EntryIndex m_sourceEntry = 0;   // that it is shown for
+  model::ModuleId m_sourceModule;  // whose code the shown source is
+  model::EntryIndex m_sourceEntry = 0;  // that it is shown for
   QString m_missingSource;
   model::ModuleId m_shownModule;
   model::VirtAddr m_shownStart, m_shownEnd;

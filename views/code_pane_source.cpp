@@ -13,6 +13,7 @@
 #include "views/find_bar.h"
 #include "views/formatting.h"
 #include "views/source_highlighter.h"
+#include "views/source_note.h"
 
 namespace traceback::views {
 
@@ -36,7 +37,7 @@ bool CodePane::showSource(const Place& place) {
   m_stack->setCurrentWidget(m_source);
   m_sourceModule = place.entry.module;
   m_sourceEntry = place.index;
-  showDoubt(place);
+  showCheck(place);
   m_find->setView(m_source);
   markSource();
   m_source->setCurrentLine(line < text->lines.size() ? line : -1);
@@ -47,15 +48,29 @@ bool CodePane::showSource(const Place& place) {
   return true;
 }
 
-void CodePane::showDoubt(const Place& place) {
-  const QString doubt = m_sources->doubt(place.entry.file, place.entry.module);
-  m_doubt->setVisible(!doubt.isEmpty());
-  m_doubt->setText(doubt.isEmpty() ? QString() : QStringLiteral("\u26a0 ") + doubt);
-  m_doubt->setToolTip(doubt.isEmpty() ? QString()
-                                      : tr("Lines may not be where the trace says that they ran."));
+void CodePane::showCheck(const Place& place) {
+  using Verdict = SourceCheck::Verdict;
+  const SourceCheck check = m_sources->check(place.entry.file, place.entry.module);
+  const bool inHeader = check.verdict == Verdict::Same || check.verdict == Verdict::Doubtful;
+  m_check->setVisible(inHeader);
+  if (check.verdict == Verdict::Same) {
+    m_check->setText(tr("\u2713 as compiled"));
+    m_check->setToolTip(check.why);
+    m_check->setAccessibleName(tr("This is the source that was compiled: %1").arg(check.why));
+  } else if (check.verdict == Verdict::Doubtful) {
+    m_check->setText(QStringLiteral("\u26a0 ") + check.why);
+    m_check->setToolTip(tr("Lines may not be where the trace says that they ran."));
+    m_check->setAccessibleName(tr("This may not be the source that was compiled: %1").arg(check.why));
+  } else if (check.verdict == Verdict::Different) {
+    m_note->setText(tr("This is not the source that was compiled."),
+                    tr("%1 Lines may not be where the trace says that they ran.").arg(check.why));
+  }
 }
 
-QString CodePane::doubt() const { return m_doubt->text(); }
+QString CodePane::check() const {
+  if (!m_note->text().isEmpty()) return m_note->text();
+  return m_check->isHidden() ? QString() : m_check->text();
+}
 
 void CodePane::setAnnotations(const Annotations* annotations) {
   m_annotations = annotations;

@@ -16,6 +16,20 @@ namespace traceback::views {
 struct SourceText {
   QString path;       // where it was found; may differ from where it was compiled
   QStringList lines;  // without line ends
+  std::optional<model::Md5> md5 = {};  // of the file's bytes; nothing if it is not a file
+};
+
+// Whether a text is what was compiled into a module.
+struct SourceCheck {
+  enum class Verdict : std::uint8_t {
+    Unknown,    // nothing says either way
+    Same,       // it has the checksum that the debug information has
+    Doubtful,   // something says that it may not be
+    Different,  // it has another checksum
+  } verdict = Verdict::Unknown;
+  QString why;  // in a few words; empty if unknown
+
+  friend bool operator==(const SourceCheck&, const SourceCheck&) = default;
 };
 
 // Called on the UI thread; answers are kept by the caller until the trace changes.
@@ -23,7 +37,8 @@ class SourceProvider {
  public:
   virtual ~SourceProvider() = default;
   virtual std::optional<SourceText> source(const model::SourceFile& file) = 0;
-  // Why the text may not be what was compiled into the module, in a few words; empty if nothing says so.
+  // Where no checksum tells: why the text may not be what was compiled into the module, in a few words; empty
+  // if nothing says so.
   virtual QString doubt(const SourceText& text, const model::Module& module) {
     (void)text, (void)module;
     return {};

@@ -7,13 +7,13 @@ namespace traceback::views {
 void SourceCache::setTrace(std::shared_ptr<const model::Trace> trace) {
   m_trace = std::move(trace);
   m_files.clear();
-  m_doubts.clear();
+  m_checks.clear();
 }
 
 void SourceCache::setProvider(std::shared_ptr<SourceProvider> provider) {
   m_provider = std::move(provider);
   m_files.clear();
-  m_doubts.clear();
+  m_checks.clear();
 }
 
 void SourceCache::forgetMisses() {
@@ -31,13 +31,33 @@ const SourceText* SourceCache::source(model::FileId id) {
   return slot.get();
 }
 
-QString SourceCache::doubt(model::FileId file, model::ModuleId module) {
+SourceCheck SourceCache::check(model::FileId file, model::ModuleId module) {
   const SourceText* text = source(file);
-  const model::Module* of = m_trace ? m_trace->module(module) : nullptr;
-  if (text == nullptr || of == nullptr) return {};
-  const auto [known, isNew] = m_doubts.try_emplace({file.value, module.value});
-  if (isNew) known->second = m_provider->doubt(*text, *of);
+  if (text == nullptr || m_trace->module(module) == nullptr) return {};
+  const auto [known, isNew] = m_checks.try_emplace({file.value, module.value});
+  if (isNew) known->second = checkNow(*text, file, module);
   return known->second;
+}
+
+SourceCheck SourceCache::checkNow(const SourceText& text, model::FileId file, model::ModuleId module) const {
+  using Verdict = SourceCheck::Verdict;
+  const model::Module& of = *m_trace->module(module);
+  const QString name = QString::fromStdString(of.name);
+  const auto version =
+      text.md5 ? model::versionOf(*m_trace->file(file), module, *text.md5) : model::SourceVersion::Unknown;
+  switch (version) {
+    case model::SourceVersion::Same:
+      return {Verdict::Same, tr("Its checksum is the one in the debug information of %1.").arg(name)};
+    case model::SourceVersion::Other:
+      return {Verdict::Different,
+              tr("Its checksum is not the one in the debug information of %1.").arg(name)};
+    case model::SourceVersion::Mixed:
+      return {Verdict::Doubtful, tr("one of several versions that %1 was built from").arg(name)};
+    case model::SourceVersion::Unknown:
+      break;
+  }
+  const QString doubt = m_provider->doubt(text, of);
+  return doubt.isEmpty() ? SourceCheck() : SourceCheck{Verdict::Doubtful, doubt};
 }
 
 QString SourceCache::line(model::FileId file, std::uint32_t number) {

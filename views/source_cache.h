@@ -1,6 +1,7 @@
 // Source text by file, fetched once. What was not found is remembered too.
 #pragma once
 
+#include <QCoreApplication>
 #include <QString>
 #include <map>
 #include <memory>
@@ -12,6 +13,8 @@
 namespace traceback::views {
 
 class SourceCache {
+  Q_DECLARE_TR_FUNCTIONS(traceback::views::SourceCache)
+
  public:
   // Without a provider nothing is found. Both are forgotten with setTrace.
   void setTrace(std::shared_ptr<const model::Trace> trace);
@@ -19,16 +22,18 @@ class SourceCache {
   // Looks again for what was not found, after the user has said where it is.
   void forgetMisses();
 
-  const SourceText* source(model::FileId file);                 // null if not found
-  // Why the text may not be what was compiled into the module; empty if nothing says so.
-  QString doubt(model::FileId file, model::ModuleId module);
-  QString line(model::FileId file, std::uint32_t line);         // trimmed; empty if not found
+  const SourceText* source(model::FileId file);          // null if not found
+  // Whether that is what was compiled into the module.
+  SourceCheck check(model::FileId file, model::ModuleId module);
+  QString line(model::FileId file, std::uint32_t line);  // trimmed; empty if not found
 
  private:
+  SourceCheck checkNow(const SourceText& text, model::FileId file, model::ModuleId module) const;
+
   std::shared_ptr<const model::Trace> m_trace;
   std::shared_ptr<SourceProvider> m_provider;
   std::unordered_map<model::FileId, std::unique_ptr<SourceText>> m_files;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, QString> m_doubts;  // by file and module
+  std::map<std::pair<std::uint32_t, std::uint32_t>, SourceCheck> m_checks;  // by file and module
 };
 
 }  // namespace traceback::views

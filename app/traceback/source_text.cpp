@@ -3,6 +3,10 @@
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <print>
+#include <set>
 
 #include "loader/mapped_file.h"
 #include "model/utf8.h"
@@ -31,51 +35,60 @@ std::expected<std::vector<SourceText::Mapping>, std::string> SourceText::parseMa
   return mappings;
 }
 
-const SourceText::File& SourceText::file(const std::string& path) {
-  const auto [place, added] = m_files.try_emplace(path);
+// Of several files the one that was compiled, if the checksums tell which that is.
+const SourceText::File& SourceText::file(const model::SourceFile& source) {
+  const auto [place, added] = m_files.try_emplace(&source);
   File& file = place->second;
   if (!added) return file;
-
-  std::vector<std::string> candidates;
-  for (const auto& mapping : m_mappings) {
-    if (path.starts_with(mapping.from)) candidates.push_back(mapping.to + path.substr(mapping.from.size()));
-  }
-  candidates.push_back(path);
-  for (const auto& candidate : candidates) {
+  file.checked = !source.checksums.empty();
+  for (const std::string& candidate : m_finder.findAll(source.path)) {
     const auto opened = loader::MappedFile::open(candidate, loader::MappedFile::Mode::Copy);
     if (!opened) continue;
+    const bool same = file.checked && std::ranges::contains(source.checksums, model::md5(opened->bytes()),
+                                                            &model::SourceFile::Checksum::md5);
+    if (!file.path.empty() && !same) continue;
     file.path = candidate;
+    file.same = same;
+    file.lines.clear();
     std::string_view rest(reinterpret_cast<const char*>(opened->bytes().data()), opened->bytes().size());
     while (!rest.empty()) {
       const auto end = rest.find('\n');
       file.lines.emplace_back(rest.substr(0, end));
       rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
     }
-    break;
+    if (same || !file.checked) break;
   }
   return file;
 }
 
-std::string SourceText::line(const std::string& path, std::uint32_t number) {
-  const File& source = file(path);
-  if (number == 0 || number > source.lines.size()) return {};
-  std::string_view text = source.lines[number - 1];
+std::string SourceText::line(const model::SourceFile& source, std::uint32_t number) {
+  const File& found = file(source);
+  if (number == 0 || number > found.lines.size()) return {};
+  std::string_view text = found.lines[number - 1];
   const auto start = text.find_first_not_of(" \t");
   const auto end = text.find_last_not_of(" \t\r");
   if (start == std::string_view::npos) return {};
   return model::printable(text.substr(start, end - start + 1));
 }
 
-std::vector<std::string> SourceText::changedAfter(model::Nanoseconds when) const {
-  std::vector<std::string> changed;
+void SourceText::complainAboutOthers(model::Nanoseconds made) const {
+  std::set<std::string_view> told;  // two traces may have the same file
   for (const auto& [name, source] : m_files) {
     struct stat status{};
-    if (source.path.empty() || stat(source.path.c_str(), &status) != 0) continue;
+    if (source.path.empty() || source.same || told.contains(source.path)) continue;
+    told.insert(source.path);
+    if (source.checked) {
+      std::println(stderr, "traceback: {}: not the source that was compiled: its checksum is another",
+                   model::printable(source.path));
+      continue;
+    }
+    if (stat(source.path.c_str(), &status) != 0) continue;
     const auto modified = static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
                           static_cast<std::uint64_t>(status.st_mtim.tv_nsec);
-    if (modified > when.value) changed.push_back(source.path);
+    if (modified <= made.value) continue;
+    std::println(stderr, "traceback: {}: changed after the trace was made: its text may not be what ran",
+                 model::printable(source.path));
   }
-  return changed;
 }
 
 }  // namespace traceback::app

@@ -5,6 +5,7 @@
 #include <QFile>
 #include <QFileInfo>
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "loader/symbols/source_finder.h"
@@ -19,23 +20,21 @@ class FileSources : public views::SourceProvider {
  public:
   explicit FileSources(loader::SourceFinder finder) : m_finder(std::move(finder)) {}
 
+  // Of several files the one that was compiled, if the checksums tell which that is.
   std::optional<views::SourceText> source(const model::SourceFile& file) override {
-    const auto path = m_finder.find(file.path);
-    if (!path) return std::nullopt;
-    views::SourceText text;
-    text.path = QFile::decodeName(QByteArray::fromStdString(*path));
-    QFile source(text.path);
-    if (!source.open(QIODevice::ReadOnly) || source.size() > kLargest) return std::nullopt;
-    QString all = QString::fromUtf8(source.readAll());
-    all.remove(u'\r');
-    // What a text widget would take for the end of a line, and what it cannot hold.
-    for (QChar& c : all)
-      if (c == QChar::ParagraphSeparator || c == QChar::LineSeparator || c == u'\f' || c == u'\v' ||
-          c.isNull())
-        c = u' ';
-    text.lines = all.split(u'\n');
-    if (text.lines.last().isEmpty()) text.lines.removeLast();
-    return text;
+    std::optional<views::SourceText> best;
+    for (const std::string& path : m_finder.findAll(file.path)) {
+      const auto bytes = contents(path);
+      if (!bytes) continue;
+      const model::Md5 md5 =
+          model::md5(std::as_bytes(std::span(bytes->constData(), static_cast<std::size_t>(bytes->size()))));
+      const bool same = std::ranges::contains(file.checksums, md5, &model::SourceFile::Checksum::md5);
+      if (!best || same) {
+        best = views::SourceText{QFile::decodeName(QByteArray::fromStdString(path)), linesOf(*bytes), md5};
+      }
+      if (same || file.checksums.empty()) break;
+    }
+    return best;
   }
 
   QString doubt(const views::SourceText& text, const model::Module& module) override {
@@ -47,6 +46,25 @@ class FileSources : public views::SourceProvider {
   }
 
  private:
+  static std::optional<QByteArray> contents(const std::string& path) {
+    QFile source(QFile::decodeName(QByteArray::fromStdString(path)));
+    if (!source.open(QIODevice::ReadOnly) || source.size() > kLargest) return std::nullopt;
+    return source.readAll();
+  }
+
+  static QStringList linesOf(const QByteArray& bytes) {
+    QString all = QString::fromUtf8(bytes);
+    all.remove(u'\r');
+    // What a text widget would take for the end of a line, and what it cannot hold.
+    for (QChar& c : all)
+      if (c == QChar::ParagraphSeparator || c == QChar::LineSeparator || c == u'\f' || c == u'\v' ||
+          c.isNull())
+        c = u' ';
+    QStringList lines = all.split(u'\n');
+    if (lines.last().isEmpty()) lines.removeLast();
+    return lines;
+  }
+
   loader::SourceFinder m_finder;
 };
 

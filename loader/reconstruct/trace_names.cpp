@@ -235,7 +235,20 @@ MapFunction TraceNames::wholeOf(std::uint32_t module, MapFunction function) cons
   return m_perModule[module].wholes[function];
 }
 
+// Anew each time: what was read since may tell more.
+void TraceNames::addChecksums() {
+  for (model::SourceFile& file : m_files) file.checksums.clear();
+  for (std::uint32_t module = 0; module < m_lines.size(); ++module) {
+    if (!m_lines[module]) continue;
+    for (const auto& [path, md5] : m_lines[module]->checksums()) {
+      const auto known = m_fileIds.find(std::string(path));
+      if (known != m_fileIds.end()) m_files[known->second.value].checksums.push_back({{module}, md5});
+    }
+  }
+}
+
 void TraceNames::freeze(std::vector<model::Function>& functions, std::vector<model::SourceFile>& files) {
+  addChecksums();
   functions = std::move(m_functions);
   files = std::move(m_files);
   m_lines.clear();

@@ -69,6 +69,7 @@ class TraceNames {
   std::vector<BlockLine> resolveBlock(std::uint32_t module, const format::BlockEntry& block);
   model::FunctionId inlinedFunction(std::uint32_t module, const LineFrame& frame);
   model::FileId fileId(std::string_view path);
+  void addChecksums();
   InlineStackId inlineStackId(std::uint32_t module, const LineRange& range);
 
   std::shared_ptr<const ModuleTable> m_modules;

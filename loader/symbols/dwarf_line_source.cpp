@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <mutex>
+#include <set>
 
 #include "loader/symbols/debug_files.h"
 #include "loader/symbols/dwarf_functions.h"
 #include "loader/symbols/dwarf_lines.h"
+#include "loader/symbols/file_checksums.h"
 #include "loader/symbols/symbol_table.h"
 
 namespace traceback::loader {
@@ -40,7 +42,10 @@ class DwarfLineSource : public LineSource {
   explicit DwarfLineSource(std::vector<ObjectFile> files) : m_files(std::move(files)) {
     for (ObjectFile& file : m_files) {
       m_symbols.add(file.elf());
-      if (!m_dwarf && file.has(".debug_info")) m_dwarf = file.dwarf();
+      if (m_dwarf || !file.has(".debug_info")) continue;
+      m_dwarf = file.dwarf();
+      m_lineSections = {file.contents(".debug_line"), file.contents(".debug_line_str"),
+                        file.contents(".debug_str")};
     }
     m_symbols.finish();
     if (m_dwarf) indexUnits();
@@ -51,11 +56,16 @@ class DwarfLineSource : public LineSource {
 
   std::vector<LineRange> rangesIn(VirtAddr start, VirtAddr end) const override;
   std::optional<FunctionInfo> functionAt(VirtAddr address) const override;
+  std::vector<std::pair<std::string_view, model::Md5>> checksums() const override {
+    const std::lock_guard lock(m_mutex);
+    return {m_checksums.begin(), m_checksums.end()};
+  }
 
  private:
   void indexUnits();
   void addUnitRanges(Dwarf_Die* die, std::uint32_t unit);
   const Unit& unit(std::uint32_t index) const;
+  void readChecksums(Dwarf_Die* unit) const;
   void rangesOfUnit(const Unit& unit, VirtAddr start, VirtAddr end, std::vector<LineRange>& ranges) const;
   std::vector<LineFrame> framesOf(const Unit& unit, std::uint32_t node, const LineRow* row,
                                   VirtAddr at) const;
@@ -68,9 +78,12 @@ class DwarfLineSource : public LineSource {
   std::vector<Dwarf_Die> m_unitDies;    // with the line table
   std::vector<Dwarf_Die> m_codeDies;    // with the functions: the same, or that of the split file
 
-  mutable std::mutex m_mutex;  // libdw, m_units and m_paths
+  LineSections m_lineSections;          // of the file that m_dwarf is of
+
+  mutable std::mutex m_mutex;  // libdw, m_units, m_paths and m_checksums
   mutable std::vector<std::unique_ptr<const Unit>> m_units;
   mutable PathTable m_paths;
+  mutable std::set<std::pair<std::string_view, model::Md5>> m_checksums;  // of the units that were read
 };
 
 void DwarfLineSource::indexUnits() {
@@ -123,9 +136,18 @@ const Unit& DwarfLineSource::unit(std::uint32_t index) const {
     Dwarf_Die die = m_unitDies[index], code = m_codeDies[index];
     read->rows = readLines(&die, m_paths);
     read->functions = readFunctions(&code, m_paths);
+    readChecksums(&die);
     unit = std::move(read);
   }
   return *unit;
+}
+
+void DwarfLineSource::readChecksums(Dwarf_Die* unit) const {
+  Dwarf_Attribute attribute;
+  Dwarf_Word offset = 0;
+  if (dwarf_formudata(dwarf_attr(unit, DW_AT_stmt_list, &attribute), &offset) != 0) return;
+  for (const FileChecksum& file : fileChecksums(m_lineSections, offset))
+    m_checksums.emplace(m_paths.intern(file.path.c_str(), file.folder.c_str()), file.md5);
 }
 
 std::string_view DwarfLineSource::nameOf(const FunctionNode& node) const {

@@ -11,9 +11,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/ids.h"
+#include "model/md5.h"
 
 namespace traceback::loader {
 
@@ -55,13 +57,18 @@ class LineSource {
 
   // The function (not an inlined one) that holds the address.
   virtual std::optional<FunctionInfo> functionAt(model::VirtAddr address) const = 0;
+
+  // What is known of the source files that rangesIn() has named by now: the path as there, and the checksum
+  // of the text that was compiled. One path may have several: parts of the module were compiled from several
+  // versions of it.
+  virtual std::vector<std::pair<std::string_view, model::Md5>> checksums() const { return {}; }
 };
 
 // What is known about a module when its debug information is looked for.
 struct ModuleFiles {
-  std::string path;                     // of the original file, as recorded
-  std::string loadedPath;               // of the file that the process mapped (the instrumented one)
-  std::string buildId;                  // hex; empty if none. What is found must have the same one
+  std::string path;  // of the original file, as recorded
+  std::string loadedPath;  // of the file that the process mapped (the instrumented one)
+  std::string buildId;  // hex; empty if none. What is found must have the same one
   std::vector<std::string> debugPaths;  // folders and files the user named, to search first
 };
 

@@ -75,16 +75,30 @@ Dwarf* ObjectFile::dwarf() {
   return m_dwarf.get();
 }
 
-bool ObjectFile::has(const char* section) const {
+Elf_Scn* ObjectFile::section(const char* name, GElf_Shdr& header) const {
   std::size_t names = 0;
-  if (elf_getshdrstrndx(m_elf.get(), &names) != 0) return false;
+  if (elf_getshdrstrndx(m_elf.get(), &names) != 0) return nullptr;
   for (Elf_Scn* at = elf_nextscn(m_elf.get(), nullptr); at; at = elf_nextscn(m_elf.get(), at)) {
-    GElf_Shdr header;
     if (!gelf_getshdr(at, &header)) continue;
-    const char* name = elf_strptr(m_elf.get(), names, header.sh_name);
-    if (name && std::strcmp(name, section) == 0) return header.sh_type != SHT_NOBITS && header.sh_size > 0;
+    const char* itsName = elf_strptr(m_elf.get(), names, header.sh_name);
+    if (itsName && std::strcmp(itsName, name) == 0) return at;
   }
-  return false;
+  return nullptr;
+}
+
+bool ObjectFile::has(const char* name) const {
+  GElf_Shdr header;
+  return section(name, header) && header.sh_type != SHT_NOBITS && header.sh_size > 0;
+}
+
+std::span<const std::byte> ObjectFile::contents(const char* name) const {
+  GElf_Shdr header;
+  Elf_Scn* found = section(name, header);
+  if (!found || header.sh_type == SHT_NOBITS) return {};
+  if ((header.sh_flags & SHF_COMPRESSED) != 0 && elf_compress(found, 0, 0) < 0) return {};
+  const Elf_Data* data = elf_getdata(found, nullptr);
+  if (!data || !data->d_buf) return {};
+  return {static_cast<const std::byte*>(data->d_buf), data->d_size};
 }
 
 std::optional<ObjectFile::DebugLink> ObjectFile::debugLink() const {

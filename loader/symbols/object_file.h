@@ -2,11 +2,14 @@
 #pragma once
 
 #include <elfutils/libdw.h>
+#include <gelf.h>
 #include <libelf.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -29,6 +32,8 @@ class ObjectFile {
   Dwarf* dwarf();
   // Whether it has a section of that name with contents (an emptied copy of one has none).
   bool has(const char* section) const;
+  // The uncompressed contents of a section; empty if there is none. They live as long as the object.
+  std::span<const std::byte> contents(const char* section) const;
 
   // What .gnu_debuglink names, with the CRC that file must have.
   struct DebugLink {
@@ -40,6 +45,8 @@ class ObjectFile {
   std::uint32_t crc() const;
 
  private:
+  Elf_Scn* section(const char* name, GElf_Shdr& header) const;  // null if there is none
+
   class Descriptor {
    public:
     Descriptor() = default;

@@ -26,29 +26,38 @@ std::optional<std::string> below(const std::string& path, std::string folder) {
 
 }  // namespace
 
-std::optional<std::string> SourceFinder::find(const std::string& path) const {
-  if (path.empty()) return {};
-  std::vector<const Mapping*> byLength;
-  for (const Mapping& mapping : m_mappings) byLength.push_back(&mapping);
-  std::ranges::stable_sort(byLength, std::ranges::greater(),
-                           [](const Mapping* mapping) { return mapping->from.size(); });
-  for (const Mapping* mapping : byLength) {
-    const auto rest = below(path, mapping->from);
-    if (!rest || rest->empty()) continue;
-    const fs::path candidate = fs::path(mapping->to) / *rest;
-    if (isFile(candidate)) return candidate.string();
+std::optional<std::string> SourceFinder::mapped(const Mapping& mapping, const std::string& path) {
+  const auto rest = below(path, mapping.from);
+  if (!rest || rest->empty()) return {};
+  return (fs::path(mapping.to) / *rest).string();
+}
+
+std::vector<std::string> SourceFinder::findAll(const std::string& path) const {
+  std::vector<std::string> found;
+  if (path.empty()) return found;
+  const auto add = [&found](const fs::path& candidate) {
+    if (!isFile(candidate)) return false;
+    if (std::ranges::find(found, candidate.string()) == found.end()) found.push_back(candidate.string());
+    return true;
+  };
+  for (const Mapping& mapping : m_mappings) {
+    if (const auto candidate = mapped(mapping, path)) add(*candidate);
   }
-  if (path[0] == '/' && isFile(path)) return path;
+  if (path[0] == '/') add(path);
   const fs::path relative = fs::path(path).lexically_normal().relative_path();
   for (const std::string& folder : m_searchFolders) {
     for (auto from = relative.begin(); from != relative.end(); ++from) {
       fs::path end;
       for (auto part = from; part != relative.end(); ++part) end /= *part;
-      if (*from == "..") continue;
-      if (isFile(fs::path(folder) / end)) return (fs::path(folder) / end).string();
+      if (*from != ".." && add(fs::path(folder) / end)) break;
     }
   }
-  return {};
+  return found;
+}
+
+std::optional<std::string> SourceFinder::find(const std::string& path) const {
+  const auto found = findAll(path);
+  return found.empty() ? std::nullopt : std::optional(found.front());
 }
 
 }  // namespace traceback::loader

@@ -20,10 +20,14 @@ class SourceFinder {
   SourceFinder(std::vector<Mapping> mappings, std::vector<std::string> searchFolders)
       : m_mappings(std::move(mappings)), m_searchFolders(std::move(searchFolders)) {}
 
-  // The path of a regular file, or nothing. In this order: mapped by the mapping with the longest `from`;
-  // as it is; in each search folder the longest end of the path that is there ("src/lib/a.c", "lib/a.c",
-  // "a.c").
+  // All regular files that the path may stand for, best first: as mapped by each mapping, in their order; as
+  // it is; in each search folder the longest end of the path that is there ("src/lib/a.c", "lib/a.c", "a.c").
+  std::vector<std::string> findAll(const std::string& path) const;
+  // The first of them.
   std::optional<std::string> find(const std::string& path) const;
+
+  // Where a mapping leads for a path; nothing if the path is not in its folder.
+  static std::optional<std::string> mapped(const Mapping& mapping, const std::string& path);
 
  private:
   std::vector<Mapping> m_mappings;

@@ -1,6 +1,7 @@
 // Source files of this machine: whether they are what was compiled, and the user's editor.
 
 #include <QDateTime>
+#include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
@@ -45,6 +46,31 @@ class SourceFiles : public QObject {
     // Without the program there is nothing to compare with.
     module.path = "/nowhere/prog";
     QCOMPARE(sources->doubt(*text, module), QString());
+  }
+
+  void ofSeveralFilesTheOneThatWasCompiledIsShown() {
+    QVERIFY(QDir(m_folder.path()).mkpath(QStringLiteral("old")));
+    QVERIFY(QDir(m_folder.path()).mkpath(QStringLiteral("new")));
+    const QByteArray compiled = "int a;\n", changed = "int b;\n";
+    file(QStringLiteral("old/c.c"), compiled);
+    file(QStringLiteral("new/c.c"), changed);
+    const auto sources =
+        app::fileSources({{QStringLiteral("/built"), m_folder.filePath(QStringLiteral("new"))},
+                          {QStringLiteral("/built"), m_folder.filePath(QStringLiteral("old"))}});
+    model::SourceFile source;
+    source.path = "/built/c.c";
+    QCOMPARE(sources->source(source)->lines, QStringList{QStringLiteral("int b;")});
+    const model::Md5 sum =
+        model::md5(std::as_bytes(std::span(compiled.constData(), static_cast<std::size_t>(compiled.size()))));
+    source.checksums = {{{0}, sum}};
+    const auto text = sources->source(source);
+    QCOMPARE(text->lines, QStringList{QStringLiteral("int a;")});
+    QCOMPARE(model::versionOf(source, {0}, *text->md5), model::SourceVersion::Same);
+    // Where none is, the first is shown, and known to be another.
+    file(QStringLiteral("old/c.c"), "int d;\n");
+    const auto other = sources->source(source);
+    QCOMPARE(other->lines, QStringList{QStringLiteral("int b;")});
+    QCOMPARE(model::versionOf(source, {0}, *other->md5), model::SourceVersion::Other);
   }
 
   void commandsForEditorsAreFilledIn_data() {

@@ -8,6 +8,7 @@
 #include <QTextBlock>
 
 #include "app/viewer/main_window.h"
+#include "model/md5.h"
 #include "sample.h"
 #include "tests/builders/trace_text.h"
 #include "views/code_pane.h"
@@ -28,6 +29,21 @@ class DoubtfulSources : public tests::MemorySources {
   QString doubt(const views::SourceText&, const model::Module& module) override {
     return QStringLiteral("not what %1 has").arg(QString::fromStdString(module.name));
   }
+};
+
+// Files that all have one checksum.
+class SummedSources : public tests::MemorySources {
+ public:
+  SummedSources(QHash<QString, QString> files, const model::Md5& sum)
+      : MemorySources(std::move(files)), m_sum(sum) {}
+  std::optional<views::SourceText> source(const model::SourceFile& file) override {
+    auto text = MemorySources::source(file);
+    if (text) text->md5 = m_sum;
+    return text;
+  }
+
+ private:
+  model::Md5 m_sum;
 };
 
 }  // namespace
@@ -189,9 +205,33 @@ class SourcePane : public QObject {
     app::MainWindow window(services, app::Options(), false);
     window.show();
     window.setTrace(m_trace);
-    QVERIFY(window.codePane()->doubt().contains(QStringLiteral("not what prog has")));
+    QVERIFY(window.codePane()->check().contains(QStringLiteral("not what prog has")));
     const auto good = tests::sampleWindow(m_trace);
-    QVERIFY(good->codePane()->doubt().isEmpty());
+    QVERIFY(good->codePane()->check().isEmpty());
+  }
+
+  void aSourceIsCalledTheCompiledOneOnlyIfItsChecksumIsRight() {
+    const auto trace = tests::sampleTrace();
+    const auto sumOf = [](const char* text) { return model::md5(std::as_bytes(std::span(text, 1))); };
+    const auto said = [&](std::vector<model::SourceFile::Checksum> checksums) {
+      for (model::SourceFile& file : trace->files) file.checksums = checksums;
+      app::Services services = tests::sampleServices(trace);
+      services.sources = [&](const QList<app::SourceMapping>&) {
+        return std::make_shared<SummedSources>(tests::sampleSources(), sumOf("a"));
+      };
+      app::MainWindow window(services, app::Options(), false);
+      window.show();
+      window.setTrace(trace);
+      return window.codePane()->check();
+    };
+    const model::ModuleId prog{0}, other{1};
+    QCOMPARE(said({}), QString());
+    QVERIFY(said({{prog, sumOf("a")}}).contains(QStringLiteral("as compiled")));
+    QVERIFY(said({{prog, sumOf("b")}}).contains(QStringLiteral("This is not the source that was compiled.")));
+    // What another module was built from says nothing about this one.
+    QCOMPARE(said({{other, sumOf("b")}}), QString());
+    QVERIFY(
+        said({{prog, sumOf("a")}, {prog, sumOf("b")}}).contains(QStringLiteral("one of several versions")));
   }
 };
 

@@ -223,6 +223,7 @@ int runCompare(const CompareCall& call) {
   for (const ThreadPair& pair : *pairs) same &= report.pair(pair);
   complainAboutDamage(call.good, (*good)->report);
   complainAboutDamage(call.bad, (*bad)->report);
+  sources.complainAboutOthers((*bad)->summary.when);
   return same ? kSame : kDifferent;
 }
 

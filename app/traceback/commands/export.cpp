@@ -120,6 +120,7 @@ int runExport(const ExportCall& call) {
     if (!all || !file.keep()) return cannotWrite(call.output, file.error());
   }
   complainAboutDamage(call.snap, trace.report);
+  sources.complainAboutOthers(trace.summary.when);
   return kDone;
 }
 

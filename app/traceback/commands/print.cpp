@@ -138,10 +138,7 @@ int runPrint(const PrintCall& call) {
   SourceText sources(std::move(*mappings));
   for (const auto index : *threads) printThread(trace, index, call, sources.lines());
   complainAboutDamage(call.snap, trace.report);
-  for (const auto& path : sources.changedAfter(trace.summary.when)) {
-    std::println(stderr, "traceback: {}: changed after the trace was made: its text may not be what ran",
-                 model::printable(path));
-  }
+  sources.complainAboutOthers(trace.summary.when);
   return kDone;
 }
 

@@ -36,10 +36,14 @@ class SourceFinderTest : public QObject {
     QCOMPARE(SourceFinder().find("a.c"), std::nullopt);  // relative to nothing in particular
   }
 
-  void theLongestMappingThatLeadsToAFileCounts() {
-    const SourceFinder finder({{"/build", path("new")}, {"/build/x/", path("new/deep")}}, {});
+  void theFirstMappingThatLeadsToAFileCounts() {
+    const SourceFinder finder({{"/build/x/", path("new/deep")}, {"/build", path("new")}}, {});
     QCOMPARE(finder.find("/build/lib/b.c"), std::optional(path("new/lib/b.c")));
     QCOMPARE(finder.find("/build/x/lib/b.c"), std::optional(path("new/deep/lib/b.c")));
+    const SourceFinder other({{"/build", path("new")}, {"/build/lib", path("new/deep/lib")}}, {});
+    QCOMPARE(other.find("/build/lib/b.c"), std::optional(path("new/lib/b.c")));
+    QCOMPARE(other.findAll("/build/lib/b.c"),
+             (std::vector<std::string>{path("new/lib/b.c"), path("new/deep/lib/b.c")}));
     QCOMPARE(finder.find("/builder/lib/b.c"), std::nullopt);  // not that folder
     QCOMPARE(finder.find("/build"), std::nullopt);
   }
