@@ -66,8 +66,12 @@ model::Result<SharedTrace> load(const std::filesystem::path& file, const LoadPro
 }  // namespace
 
 Services loaderServices() {
-  return {load, fileSources, [] { return std::make_shared<ModuleDisassembly>(); },
-          [] { return std::make_shared<ModuleCodeLines>(); }, loader::readSummary};
+  return {load,
+          fileSources,
+          [] { return std::make_shared<ModuleDisassembly>(); },
+          [] { return std::make_shared<ModuleCodeLines>(); },
+          loader::readSummary,
+          sourceReach};
 }
 
 }  // namespace traceback::app

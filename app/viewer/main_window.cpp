@@ -6,8 +6,6 @@
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QFileDialog>
-#include <QFileInfo>
-#include <QInputDialog>
 #include <QLabel>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -16,7 +14,6 @@
 #include <QVBoxLayout>
 
 #include "app/viewer/dropped_file.h"
-#include "app/viewer/editor.h"
 #include "app/viewer/loading_note.h"
 #include "app/viewer/seek_actions.h"
 #include "app/viewer/start_pages.h"
@@ -38,7 +35,6 @@ constexpr int kMessageMs = 6000;
 // A file that opens faster than this needs no page of its own.
 constexpr int kLoadingPageAfterMs = 150;
 constexpr QSize kDefaultSize(1200, 800);
-const QString kEditor = QStringLiteral("source/editor");
 
 }  // namespace
 
@@ -275,56 +271,6 @@ void MainWindow::askForFile() {
   const QString file = QFileDialog::getOpenFileName(this, tr("Open Snap"), {},
                                                     tr("TraceBack snaps (*.tbsnap);;All files (*)"));
   if (!file.isEmpty()) openFile(file);
-}
-
-QList<SourceMapping> MainWindow::sourceMappings() const {
-  QList<SourceMapping> mappings = m_options.sourceMappings;
-  if (m_remember) mappings += m_settings.sourceMappings();
-  return mappings;
-}
-
-void MainWindow::useSourceMappings() {
-  if (m_services.sources) m_sources.setProvider(m_services.sources(sourceMappings()));
-}
-
-void MainWindow::locateSource(const QString& compiled) {
-  const QString name = QFileInfo(compiled).fileName();
-  const QString chosen = QFileDialog::getOpenFileName(this, tr("Where is %1?").arg(compiled), name,
-                                                      tr("%1 (%1);;All files (*)").arg(name));
-  if (chosen.isEmpty()) return;
-  const auto mapping = mappingBetween(compiled, chosen);
-  if (!mapping) {
-    say(tr("%1 is not called %2.").arg(QFileInfo(chosen).fileName(), name));
-    return;
-  }
-  if (m_remember)
-    m_settings.addSourceMapping(*mapping);
-  else
-    m_options.sourceMappings.prepend(*mapping);
-  useSourceMappings();
-  m_code->refresh();
-  m_traces->refreshSources();
-}
-
-void MainWindow::openEditor() {
-  const auto spot = m_code->spot();
-  if (!spot) return say(tr("No source is shown."));
-  QString command = m_settings.choice(kEditor);
-  if (command.isEmpty()) command = defaultEditor();
-  const auto opened = openInEditor(command, spot->path, spot->line);
-  statusBar()->showMessage(opened ? tr("Opened in the editor: %1").arg(spot->path) : opened.error(),
-                           kMessageMs);
-}
-
-void MainWindow::chooseEditor() {
-  const QString chosen = m_settings.choice(kEditor);
-  bool good = false;
-  const QString command = QInputDialog::getText(
-      this, tr("Editor"),
-      tr("Command that opens a file. %f stands for the file, %l for the line.\nEmpty for the default: %1")
-          .arg(defaultEditor()),
-      QLineEdit::Normal, chosen, &good);
-  if (good) m_settings.setChoice(kEditor, command.trimmed());
 }
 
 bool MainWindow::eventFilter(QObject* watched, QEvent* event) {

@@ -92,6 +92,7 @@ class MainWindow : public QMainWindow {
   SeekActions* seeks() const { return m_seeks; }
   Shortcuts& shortcuts() { return m_shortcuts; }
   void showShortcuts();
+  void showSourceFolders();
 
  signals:
   // With an empty message: the trace is shown. Cancelling says nothing.
@@ -131,6 +132,7 @@ class MainWindow : public QMainWindow {
   void locateSource(const QString& compiled);
   QList<SourceMapping> sourceMappings() const;
   void useSourceMappings();
+  void sourcesChanged();
   void openEditor();
   void chooseEditor();
   void fillRecentMenu();

@@ -78,6 +78,7 @@ void MainWindow::buildMenus() {
                           "openEditor", Qt::CTRL | Qt::Key_E);
   m_code->sourceView()->addAction(editor);
   named(file->addAction(tr("Choose E&ditor\u2026"), this, &MainWindow::chooseEditor), "chooseEditor");
+  named(file->addAction(tr("Source &Folders\u2026"), this, &MainWindow::showSourceFolders), "sourceFolders");
   file->addSeparator();
   named(file->addAction(tr("&Quit"), this, &QWidget::close), "quit", QKeySequence::Quit);
 

@@ -8,6 +8,7 @@
 #include "app/viewer/incoming/incoming_snaps.h"
 #include "app/viewer/load_job.h"
 #include "app/viewer/settings.h"
+#include "app/viewer/source_reach.h"
 #include "views/code_provider.h"
 
 namespace traceback::app {
@@ -18,6 +19,7 @@ struct Services {
   std::function<std::shared_ptr<views::DisassemblyProvider>()> disassembly;
   std::function<std::shared_ptr<views::CodeLinesProvider>()> codeLines;
   ReadSummary summary = {};  // of a snap, without loading it
+  ReachFunction reach = {};  // what source folders lead to
 };
 
 }  // namespace traceback::app

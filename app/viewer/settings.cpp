@@ -7,6 +7,7 @@
 namespace traceback::app {
 namespace {
 
+const QString kSourceFolders = QStringLiteral("source/folders");
 constexpr qsizetype kMostRecent = 10;
 constexpr qsizetype kMostSessions = 50;
 
@@ -46,20 +47,26 @@ Settings::Settings()
                QSettings::IniFormat),
       m_state(stateFolder() + QStringLiteral("/traceback/viewer-state.ini"), QSettings::IniFormat) {}
 
+// One after the other, from and to: either may hold any character.
 QList<SourceMapping> Settings::sourceMappings() const {
   QList<SourceMapping> result;
-  for (const QString& text : m_config.value(QStringLiteral("source/paths")).toStringList())
-    if (const auto mapping = parseMapping(text)) result.append(*mapping);
+  const QStringList folders = m_config.value(kSourceFolders).toStringList();
+  for (qsizetype i = 0; i + 1 < folders.size(); i += 2)
+    if (!folders[i].isEmpty() && !folders[i + 1].isEmpty()) result.append({folders[i], folders[i + 1]});
   return result;
+}
+
+void Settings::setSourceMappings(const QList<SourceMapping>& mappings) {
+  QStringList folders;
+  for (const SourceMapping& each : mappings) folders << each.from << each.to;
+  m_config.setValue(kSourceFolders, folders);
 }
 
 void Settings::addSourceMapping(const SourceMapping& mapping) {
   QList<SourceMapping> all = sourceMappings();
   all.removeAll(mapping);
   all.prepend(mapping);
-  QStringList texts;
-  for (const SourceMapping& each : all) texts.append(each.from + u'=' + each.to);
-  m_config.setValue(QStringLiteral("source/paths"), texts);
+  setSourceMappings(all);
 }
 
 std::optional<QList<QKeySequence>> Settings::keys(const QString& command) const {

@@ -29,6 +29,8 @@ class Settings {
   Settings();
 
   QList<SourceMapping> sourceMappings() const;
+  void setSourceMappings(const QList<SourceMapping>& mappings);
+  // As the first.
   void addSourceMapping(const SourceMapping& mapping);
 
   // The keys that the user chose for a command; nothing if the user did not choose.

@@ -14,6 +14,7 @@
 #include "app/viewer/compare_window.h"
 #include "app/viewer/export_dialog.h"
 #include "app/viewer/shortcuts_dialog.h"
+#include "app/viewer/source_folders_dialog.h"
 #include "sample.h"
 #include "views/compare_pane.h"
 
@@ -92,6 +93,10 @@ class Accessible : public QObject {
     window->showShortcuts();
     for (QDialog* dialog : window->findChildren<QDialog*>())
       QVERIFY2(problems(*dialog).isEmpty(), qPrintable(problems(*dialog)));
+    const app::SourceMapping folder{QStringLiteral("/a"), QStringLiteral("/b")};
+    app::SourceFoldersDialog folders({folder}, 0, nullptr, {});
+    folders.show();
+    QVERIFY2(problems(folders).isEmpty(), qPrintable(problems(folders)));
     app::ExportDialog dialog({{"This thread", {}}});
     QVERIFY2(problems(dialog).isEmpty(), qPrintable(problems(dialog)));
   }

@@ -5,6 +5,8 @@
 #include <QComboBox>
 #include <QDockWidget>
 #include <QFile>
+#include <QImage>
+#include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QScopeGuard>
@@ -16,6 +18,7 @@
 #include "app/viewer/export_dialog.h"
 #include "app/viewer/panels.h"
 #include "app/viewer/shortcuts_dialog.h"
+#include "app/viewer/source_folders_dialog.h"
 #include "picture.h"
 #include "sample.h"
 #include "tests/builders/trace_text.h"
@@ -123,6 +126,24 @@ class Pictures : public QObject {
       dialog->list()->setCurrentItem(dialog->list()->topLevelItem(4));
       keep(*dialog, QStringLiteral("shortcuts-") + suffix);
       dialog->close();
+      app::SourceFoldersDialog folders(
+          {{QStringLiteral("/src"), QStringLiteral("/srv/shelf")},
+           {QStringLiteral("/build/glibc-2.41/malloc"), QStringLiteral("/usr/src/glibc/malloc")},
+           {QStringLiteral("/src/old"), QStringLiteral("/srv/gone")},
+           {QStringLiteral("/src"), QString()}},
+          1, trace, [](const QList<app::SourceMapping>&, const model::Trace&, std::stop_token) {
+            return app::SourceReach{{{true, 14, 12, 12, {QStringLiteral("/src/parser.c")}},
+                                     {true, 3, 3, 2, {}},
+                                     {false, 2, 0, 0, {}},
+                                     {}},
+                                    18,
+                                    15};
+          });
+      folders.list()->setCurrentItem(folders.list()->topLevelItem(1));
+      folders.show();
+      QVERIFY(QTest::qWaitFor([&] { return folders.summary()->text().contains(QStringLiteral("15 of")); }));
+      keep(folders, QStringLiteral("source-folders-") + suffix);
+      folders.close();
       window->codePane()->disassemblyAction()->setChecked(true);
       window->resize(760, 560);
       keep(*window, QStringLiteral("small-") + suffix);
