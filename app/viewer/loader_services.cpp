@@ -6,6 +6,8 @@
 
 #include "app/viewer/loader_services.h"
 
+#include <QCoreApplication>
+#include <QStandardPaths>
 #include <map>
 #include <optional>
 
@@ -53,6 +55,13 @@ class ModuleCodeLines : public views::CodeLinesProvider {
   }
 };
 
+// Beside this program, as it is built and installed; else wherever the user has it.
+QString commandLineProgram() {
+  const QString name = QStringLiteral("traceback");
+  const QString beside = QStandardPaths::findExecutable(name, {QCoreApplication::applicationDirPath()});
+  return beside.isEmpty() ? QStandardPaths::findExecutable(name) : beside;
+}
+
 model::Result<SharedTrace> load(const std::filesystem::path& file, const LoadProgress& progress,
                                 std::stop_token stop) {
   const auto report = [&progress](double done, std::string_view stage) {
@@ -71,7 +80,8 @@ Services loaderServices() {
           [] { return std::make_shared<ModuleDisassembly>(); },
           [] { return std::make_shared<ModuleCodeLines>(); },
           loader::readSummary,
-          sourceReach};
+          sourceReach,
+          commandLineProgram()};
 }
 
 }  // namespace traceback::app

@@ -116,6 +116,7 @@ void MainWindow::buildCentral() {
   m_loading = new LoadingPage(m_pages);
   m_error = new ErrorPage(m_pages);
   connect(m_welcome, &WelcomePage::openRequested, this, &MainWindow::askForFile);
+  connect(m_welcome, &WelcomePage::recordRequested, this, &MainWindow::recordProgram);
   connect(m_welcome, &WelcomePage::fileRequested, this, &MainWindow::openFile);
   connect(m_error, &ErrorPage::openRequested, this, &MainWindow::askForFile);
   connect(m_loading, &LoadingPage::cancelRequested, this, &MainWindow::cancelLoading);

@@ -44,6 +44,7 @@ class CompareWindow;
 class ErrorPage;
 class LoadingNote;
 class LoadingPage;
+class RecordWizard;
 class SeekActions;
 class StepActions;
 class WelcomePage;
@@ -83,6 +84,8 @@ class MainWindow : public QMainWindow {
   IncomingSnaps& incoming() { return m_incoming; }
   // Says so if there is none.
   void openNewest();
+  // The wizard; null, said in the status bar, without the program that records.
+  RecordWizard* recordProgram();
   Panels& panels() { return *m_panels; }
   Layouts& layouts() { return *m_layouts; }
   QDockWidget* notesDock() const;

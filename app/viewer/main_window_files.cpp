@@ -18,6 +18,7 @@
 #include "app/viewer/export_dialog.h"
 #include "app/viewer/incoming/incoming_panel.h"
 #include "app/viewer/main_window.h"
+#include "app/viewer/wizard/record_wizard.h"
 #include "views/annotations_panel.h"
 #include "views/code_pane.h"
 #include "views/entry_text.h"
@@ -160,6 +161,23 @@ void MainWindow::openNewest() {
   const QString file = m_incoming.newest();
   if (file.isEmpty()) return say(tr("There is no snap in %1.").arg(m_incoming.folder()));
   openFile(file);
+}
+
+RecordWizard* MainWindow::recordProgram() {
+  if (m_services.traceback.isEmpty()) {
+    say(tr("The program traceback, which records, is neither beside this one nor in PATH."));
+    return nullptr;
+  }
+  auto* wizard = findChild<RecordWizard*>();
+  if (wizard == nullptr) {
+    wizard = new RecordWizard(m_services.traceback, m_services.summary, this);
+    wizard->setAttribute(Qt::WA_DeleteOnClose);
+    connect(wizard, &RecordWizard::openRequested, this, &MainWindow::openFile);
+  }
+  wizard->show();
+  wizard->raise();
+  wizard->activateWindow();
+  return wizard;
 }
 
 views::AnnotationsPanel* MainWindow::annotationsPanel() const {

@@ -69,6 +69,8 @@ void MainWindow::buildMenus() {
   fillRecentMenu();
   named(file->addAction(tr("Open &Newest Snap"), this, &MainWindow::openNewest), "openNewest",
         Qt::CTRL | Qt::SHIFT | Qt::Key_N);
+  named(file->addAction(tr("&Record a Program\u2026"), this, &MainWindow::recordProgram), "record",
+        Qt::CTRL | Qt::SHIFT | Qt::Key_R);
   named(file->addAction(tr("Co&mpare With\u2026"), this, &MainWindow::askForComparison), "compare",
         Qt::CTRL | Qt::SHIFT | Qt::Key_O);
   named(file->addAction(tr("E&xport\u2026"), this, &MainWindow::askForExport), "export",

@@ -20,6 +20,7 @@ struct Services {
   std::function<std::shared_ptr<views::CodeLinesProvider>()> codeLines;
   ReadSummary summary = {};  // of a snap, without loading it
   ReachFunction reach = {};  // what source folders lead to
+  QString traceback = {};    // the program of the command line; empty if it is nowhere
 };
 
 }  // namespace traceback::app

@@ -2,6 +2,7 @@
 
 #include <QFileInfo>
 #include <QFrame>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QProgressBar>
 #include <QPushButton>
@@ -104,8 +105,15 @@ WelcomePage::WelcomePage(IncomingSnaps& incoming, QWidget* parent) : QWidget(par
                              "You can also drop a file on this window."),
                           this));
   QPushButton* open = openButton(this);
+  auto* record = new QPushButton(views::icon(QStringLiteral("snap")), tr("Record a Program\u2026"), this);
+  record->setObjectName(QStringLiteral("recordProgram"));
+  auto* buttons = new QHBoxLayout;
+  buttons->addWidget(open);
+  buttons->addWidget(record);
+  buttons->addStretch(1);
   layout->addSpacing(6);
-  layout->addWidget(open);
+  layout->addLayout(buttons);
+  connect(record, &QPushButton::clicked, this, &WelcomePage::recordRequested);
   connect(open, &QPushButton::clicked, this, &WelcomePage::openRequested);
   layout->addSpacing(18);
   m_incoming = incomingList(incoming, this);

@@ -22,6 +22,7 @@ class WelcomePage : public QWidget {
 
  signals:
   void openRequested();
+  void recordRequested();
   void fileRequested(const QString& file);
 
  private:

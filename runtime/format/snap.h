@@ -45,7 +45,7 @@ enum class SectionType : std::uint32_t {
   MapSlice = 6,  // a map (map.h) cut down to what the rings mention; index: of its module in Modules
   Memory = 7,    // bytes of the process's memory; index: of their MemoryRange in MemoryRanges
   Mappings = 8,  // the text of /proc/PID/maps
-  Host = 9,      // "key=value\n" lines, UTF-8: hostname, kernel, machine, time zone, command line
+  Host = 9,      // "key=value\n" lines, UTF-8: hostname, kernel, machine, time-zone, command-line
   ModuleFiles = 10,  // "key=value\n" lines: for every mapped object, its path and build id
   MemoryRanges = 11,  // MemoryRange[], by address; they do not overlap
   AuxiliaryVector = 12,  // the bytes of /proc/PID/auxv

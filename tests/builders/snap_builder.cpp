@@ -128,7 +128,7 @@ SnapBuilder ProcessText::snap() const {
     snap.add(format::SectionType::Ring, ring->bytes(), 0, deflate);
   }
   if (withMap) snap.add(format::SectionType::MapSlice, map->bytes(), 0, deflate);
-  const std::string host = "hostname=box\ncommand line=prog --x\n";
+  const std::string host = "hostname=box\ncommand-line=prog --x\n";
   snap.add(format::SectionType::Host, std::as_bytes(std::span(host.data(), host.size())), 0, false);
   return snap;
 }
