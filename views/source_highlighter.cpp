@@ -39,6 +39,8 @@ void SourceHighlighter::start(const QString& fileName, const QPalette& palette, 
   if (!definition.isValid()) return;
   setDefinition(definition);
   setTheme(repository().themeForPalette(palette));
+  m_colors = Theme(palette);
+  m_readable.clear();
   const int first = std::max(0, visibleLine - kLinesBefore);
   const int end = std::min(m_document->blockCount(), visibleLine + kLinesInSight);
   KSyntaxHighlighting::State state;
@@ -74,7 +76,12 @@ KSyntaxHighlighting::State SourceHighlighter::colour(int line, const KSyntaxHigh
 void SourceHighlighter::applyFormat(int offset, int length, const KSyntaxHighlighting::Format& format) {
   if (length == 0 || format.isDefaultTextStyle(theme())) return;
   QTextCharFormat text;
-  if (format.hasTextColor(theme())) text.setForeground(format.textColor(theme()));
+  if (format.hasTextColor(theme())) {
+    const QColor color = format.textColor(theme());
+    auto known = m_readable.find(color.rgb());
+    if (known == m_readable.end()) known = m_readable.insert(color.rgb(), m_colors.readable(color));
+    text.setForeground(*known);
+  }
   if (format.isBold(theme())) text.setFontWeight(QFont::Bold);
   if (format.isItalic(theme())) text.setFontItalic(true);
   if (format.isUnderline(theme())) text.setFontUnderline(true);

@@ -5,9 +5,14 @@
 
 #include <KSyntaxHighlighting/AbstractHighlighter>
 #include <KSyntaxHighlighting/State>
+#include <QColor>
+#include <QHash>
 #include <QObject>
+#include <QPalette>
 #include <QTextLayout>
 #include <QTimer>
+
+#include "views/theme.h"
 
 class QTextDocument;
 
@@ -36,6 +41,8 @@ class SourceHighlighter : public QObject, public KSyntaxHighlighting::AbstractHi
   QTimer m_timer;
   int m_next = 0;
   KSyntaxHighlighting::State m_state;
+  Theme m_colors{QPalette()};
+  QHash<QRgb, QColor> m_readable;  // by what the syntax's own theme has
   QList<QTextLayout::FormatRange> m_ranges;
 };
 

@@ -2,6 +2,9 @@
 
 #include <QFontDatabase>
 #include <QGuiApplication>
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
 
 namespace traceback::views {
 
@@ -33,6 +36,29 @@ Theme::Theme(const QPalette& palette) {
   faultMark = red;
   warningMark = amber;
   infoMark = blue;
+}
+
+QColor Theme::readable(const QColor& color) const {
+  constexpr int kSteps = 20;
+  for (int i = 0; i < kSteps; ++i) {
+    const QColor candidate = mix(color, text, double(i) / kSteps);
+    if (std::ranges::all_of(
+            std::initializer_list<QColor>{base, executed, current, fault},
+            [&](const QColor& behind) { return contrast(candidate, behind) >= kLeastContrast; }))
+      return candidate;
+  }
+  return text;
+}
+
+double contrast(const QColor& a, const QColor& b) {
+  const auto luminance = [](const QColor& color) {
+    const auto linear = [](double channel) {
+      return channel <= 0.04045 ? channel / 12.92 : std::pow((channel + 0.055) / 1.055, 2.4);
+    };
+    return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
+  };
+  const auto [darker, lighter] = std::minmax({luminance(a), luminance(b)});
+  return (lighter + 0.05) / (darker + 0.05);
 }
 
 QFont codeFont() {

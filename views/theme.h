@@ -25,7 +25,14 @@ struct Theme {
   QColor faultMark;
   QColor warningMark;  // gaps, untraced calls
   QColor infoMark;     // inlined, caught
+
+  // A colour of text, brought nearer to the ordinary one until it can be read on whatever is behind a line.
+  QColor readable(const QColor& color) const;
 };
+
+// How two colours differ in brightness, 1 to 21 (WCAG 2.2, "contrast ratio").
+double contrast(const QColor& a, const QColor& b);
+inline constexpr double kLeastContrast = 3.5;
 
 // `share` of b in a, 0 to 1.
 QColor mix(const QColor& a, const QColor& b, double share);

@@ -3,10 +3,12 @@
 #include <QApplication>
 #include <QHelpEvent>
 #include <QListWidget>
+#include <QSet>
 #include <QStatusBar>
 #include <QTest>
 #include <QTextBlock>
 
+#include "app/viewer/color_scheme.h"
 #include "app/viewer/main_window.h"
 #include "model/md5.h"
 #include "sample.h"
@@ -14,6 +16,7 @@
 #include "views/code_pane.h"
 #include "views/code_view.h"
 #include "views/executions_popup.h"
+#include "views/theme.h"
 
 // Qt Test's macros that wait convert durations.
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -65,6 +68,31 @@ class SourcePane : public QObject {
   }
 
  private slots:
+  void everyColourCanBeReadOnEveryBackground_data() {
+    QTest::addColumn<app::ColorScheme>("colors");
+    QTest::newRow("light") << app::ColorScheme::Light;
+    QTest::newRow("dark") << app::ColorScheme::Dark;
+  }
+  void everyColourCanBeReadOnEveryBackground() {
+    QFETCH(app::ColorScheme, colors);
+    app::useColorScheme(colors);
+    const auto window = tests::sampleWindow(m_trace);
+    const views::CodeView* source = window->codePane()->sourceView();
+    const views::Theme theme(source->palette());
+    QTest::qWait(100);  // colours come in slices
+    QSet<QRgb> seen;
+    for (QTextBlock block = source->document()->begin(); block.isValid(); block = block.next())
+      for (const QTextLayout::FormatRange& range : block.layout()->formats()) {
+        const QColor color = range.format.foreground().color();
+        if (!range.format.hasProperty(QTextFormat::ForegroundBrush)) continue;
+        seen.insert(color.rgb());
+        for (const QColor& behind : {theme.base, theme.executed, theme.current, theme.fault})
+          QVERIFY2(views::contrast(color, behind) >= views::kLeastContrast,
+                   qPrintable(QStringLiteral("%1 on %2").arg(color.name(), behind.name())));
+      }
+    QVERIFY(seen.size() > 3);
+  }
+
   void linesOfOtherRoundsOfTheLoopAreLighter() {
     const auto window = tests::sampleWindow(m_trace);
     // The second round: a book. The first was a list, the third and fourth are ends of one.

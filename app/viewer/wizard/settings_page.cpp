@@ -53,6 +53,7 @@ SettingsPage::SettingsPage(RecordState& state, QWidget* parent)
   m_environment->setPlaceholderText(tr("NAME=VALUE, one a line"));
   m_problem->setObjectName(QStringLiteral("settingsProblem"));
   m_problem->setWordWrap(true);
+  m_problem->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
   auto* folderRow = new QHBoxLayout;
   folderRow->addWidget(m_folder, 1);
   folderRow->addWidget(browse);
