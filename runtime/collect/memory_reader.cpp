@@ -92,9 +92,9 @@ void addStack(Ranges& ranges, const MemoryRequest& request, std::uint64_t stackP
     return;
   const std::uint64_t start =
       std::max(stackPointer - std::min(stackPointer, kRedZone), holder->start) & ~std::uint64_t{7};
-  const std::uint64_t size = holder->end - start;
-  ranges.add({start, start + (request.kept == KeptMemory::Stacks ? std::min(size, kMostOfStack) : size),
-              format::kMemoryStack});
+  const std::uint64_t most = request.kept == KeptMemory::Stacks ? kMostOfStack : kMostMemory;
+  const std::uint64_t share = (kMostMemory / request.stackPointers.size()) & ~std::uint64_t{7};
+  ranges.add({start, start + std::min({holder->end - start, most, share}), format::kMemoryStack});
 }
 
 void addLinkMaps(Ranges& ranges, const MemoryFile& memory, std::uint64_t address) {
