@@ -11,6 +11,7 @@
 #include <QTextBlock>
 #include <QToolTip>
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 
 #include "views/formatting.h"
@@ -300,6 +301,17 @@ void CodeView::hover(int y, const QPoint& global) {
     QToolTip::showText(global, markText(line), this);
 }
 
+QString CodeView::wordAt(const QPoint& inViewport) const {
+  QTextCursor cursor = cursorForPosition(inViewport);
+  const QRect at = cursorRect(cursor);
+  // Beside the text the nearest place is found, too.
+  if (std::abs(at.center().x() - inViewport.x()) > fontMetrics().averageCharWidth() ||
+      inViewport.y() < at.top() || inViewport.y() > at.bottom())
+    return {};
+  cursor.select(QTextCursor::WordUnderCursor);
+  return cursor.selectedText();
+}
+
 QRect CodeView::whereIs(int line) const {
   const QTextBlock block = document()->findBlockByNumber(line);
   if (!block.isValid()) return {};
@@ -310,7 +322,12 @@ QRect CodeView::whereIs(int line) const {
 bool CodeView::event(QEvent* event) {
   if (event->type() == QEvent::ToolTip) {
     const auto* help = static_cast<QHelpEvent*>(event);
-    hover(viewport()->mapFromGlobal(help->globalPos()).y(), help->globalPos());
+    const QPoint where = viewport()->mapFromGlobal(help->globalPos());
+    const QString about = m_wordHelp ? m_wordHelp(wordAt(where)) : QString();
+    if (about.isEmpty())
+      hover(where.y(), help->globalPos());
+    else
+      QToolTip::showText(help->globalPos(), about, this);
     return true;
   }
   return QPlainTextEdit::event(event);

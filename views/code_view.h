@@ -4,6 +4,8 @@
 #include <QHash>
 #include <QPlainTextEdit>
 #include <QStringList>
+#include <functional>
+#include <utility>
 
 namespace traceback::views {
 
@@ -32,6 +34,9 @@ class CodeView : public QPlainTextEdit {
   QString label(int line) const;
   // Where a line is drawn in the viewport; empty if it is not in sight.
   QRect whereIs(int line) const;
+  // What to say of a word that the mouse rests on, in place of what is said of its line; empty for nothing.
+  void setWordHelp(std::function<QString(const QString& word)> help) { m_wordHelp = std::move(help); }
+  QString wordAt(const QPoint& inViewport) const;
   // What the marks of a line say, in sentences.
   QString markText(int line) const;
 
@@ -74,6 +79,7 @@ class CodeView : public QPlainTextEdit {
   bool m_follow = true;  // the user has not scrolled since the current line was set
   int m_labelWidth = 0, m_hitsWidth = 0;
   QPoint m_pressed;
+  std::function<QString(const QString&)> m_wordHelp;
 };
 
 }  // namespace traceback::views

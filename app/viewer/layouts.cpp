@@ -31,6 +31,7 @@ using Kind = Layouts::Kind;
 constexpr Place kPlaces[] = {
     {Kind::Fault, "threadsDock", Qt::LeftDockWidgetArea, 190},
     {Kind::Fault, "callsDock", Qt::LeftDockWidgetArea, 520},
+    {Kind::Fault, "valuesDock", Qt::LeftDockWidgetArea, 520, true},
 
     {Kind::Hang, "waitsDock", Qt::TopDockWidgetArea, 170},
     {Kind::Hang, "callsDock", Qt::LeftDockWidgetArea, 520},
@@ -38,6 +39,7 @@ constexpr Place kPlaces[] = {
 
     {Kind::Request, "threadsDock", Qt::LeftDockWidgetArea, 190},
     {Kind::Request, "callsDock", Qt::LeftDockWidgetArea, 520},
+    {Kind::Request, "valuesDock", Qt::LeftDockWidgetArea, 520, true},
     {Kind::Request, "waitsDock", Qt::BottomDockWidgetArea, 205},
     {Kind::Request, "lanesDock", Qt::BottomDockWidgetArea, 205, true},
     {Kind::Request, "allThreadsDock", Qt::BottomDockWidgetArea, 205, true},

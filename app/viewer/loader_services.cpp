@@ -3,6 +3,7 @@
 #include "loader/load_trace.h"
 #include "loader/snap/snap_summary.h"
 #include "loader/symbols/code_lines.h"
+#include "loader/values/read_values.h"
 
 #include "app/viewer/loader_services.h"
 
@@ -62,6 +63,26 @@ QString commandLineProgram() {
   return beside.isEmpty() ? QStandardPaths::findExecutable(name) : beside;
 }
 
+class SnapValues : public views::ValuesProvider {
+ public:
+  explicit SnapValues(std::filesystem::path snap) : m_snap(std::move(snap)) {}
+
+  model::Result<model::Values> values(std::uint32_t tid, std::stop_token stop) override {
+    if (!m_process) {
+      auto opened = loader::openRecordedProcess(m_snap);
+      if (!opened) return std::unexpected(opened.error());
+      m_process.emplace(std::move(*opened));
+    }
+    loader::ValuesRequest request;
+    request.tid = tid;
+    return loader::readValues(*m_process, request, std::move(stop));
+  }
+
+ private:
+  std::filesystem::path m_snap;
+  std::optional<loader::RecordedProcess> m_process;
+};
+
 model::Result<SharedTrace> load(const std::filesystem::path& file, const LoadProgress& progress,
                                 std::stop_token stop) {
   const auto report = [&progress](double done, std::string_view stage) {
@@ -81,7 +102,8 @@ Services loaderServices() {
           [] { return std::make_shared<ModuleCodeLines>(); },
           loader::readSummary,
           sourceReach,
-          commandLineProgram()};
+          commandLineProgram(),
+          [](const QString& snap) { return std::make_shared<SnapValues>(snap.toStdString()); }};
 }
 
 }  // namespace traceback::app

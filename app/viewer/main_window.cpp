@@ -27,6 +27,7 @@
 #include "views/side_panels.h"
 #include "views/summary_strip.h"
 #include "views/trace_pane.h"
+#include "views/values_panel.h"
 
 namespace traceback::app {
 namespace {
@@ -59,6 +60,8 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
     for (const auto what : {SeekActions::Cursor, SeekActions::Line})
       for (const auto direction : {views::Finder::Direction::Backward, views::Finder::Direction::Forward})
         view->addAction(m_seeks->action(what, direction));
+  m_code->sourceView()->setWordHelp(
+      [this](const QString& word) { return views::valueAtEnd(m_navigator, m_values, word); });
   buildPanels();
   buildToolBar();
   buildMenus();
@@ -150,9 +153,9 @@ void MainWindow::buildCentral() {
 }
 
 void MainWindow::buildPanels() {
-  m_panels =
-      std::make_unique<Panels>(*m_docks, PanelContext{m_navigator, m_sources, m_annotations, m_incoming,
-                                                      [this](const QString& text) { say(text); }, this});
+  m_panels = std::make_unique<Panels>(
+      *m_docks, PanelContext{m_navigator, m_sources, m_annotations, m_incoming, m_values,
+                             [this](const QString& text) { say(text); }, this});
   m_layouts = std::make_unique<Layouts>(*m_docks, *m_splitter, *m_panels, m_remember ? &m_settings : nullptr);
 }
 
@@ -219,6 +222,7 @@ void MainWindow::loaded(const SharedTrace& trace) {
   m_shownFile = m_job.file();
   // Entries count from the beginning of all of it.
   m_annotations.setTrace(trace, m_shownFile);
+  if (m_services.values) m_values.setProvider(m_services.values(m_shownFile));
   const model::ThreadTrace* thread = m_navigator.thread();
   if (m_remember && !m_placeAsked && thread != nullptr &&
       m_navigator.entryIndex() == model::initialPosition(*thread))
@@ -237,6 +241,7 @@ void MainWindow::setTrace(const SharedTrace& trace) {
   m_painted = false;
   m_shownFile.clear();
   m_annotations.setTrace(trace, {});
+  m_values.setProvider(nullptr);
   m_sources.setTrace(trace);
   m_summary->setTrace(trace);
   m_navigator.setTrace(trace);

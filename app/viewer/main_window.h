@@ -17,6 +17,7 @@
 #include "views/annotations.h"
 #include "views/background_job.h"
 #include "views/code_provider.h"
+#include "views/end_values.h"
 #include "views/navigator.h"
 #include "views/source_cache.h"
 
@@ -80,6 +81,7 @@ class MainWindow : public QMainWindow {
   views::SummaryStrip* summaryStrip() const { return m_summary; }
   views::AnnotationsPanel* annotationsPanel() const;
   views::Annotations& annotations() { return m_annotations; }
+  views::EndValues& values() { return m_values; }
   views::AnswersPanel* answersPanel() const;
   IncomingSnaps& incoming() { return m_incoming; }
   // Says so if there is none.
@@ -155,6 +157,7 @@ class MainWindow : public QMainWindow {
   views::SourceCache m_sources;
   views::Annotations m_annotations;
   IncomingSnaps m_incoming;
+  views::EndValues m_values;
   QString m_shownFile;  // of the trace that is shown; empty if it came otherwise
   LoadJob m_job;
 

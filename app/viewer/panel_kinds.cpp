@@ -7,6 +7,7 @@
 #include "views/lanes_panel.h"
 #include "views/side_by_side.h"
 #include "views/side_panels.h"
+#include "views/values_panel.h"
 #include "views/waits_model.h"
 
 namespace traceback::app {
@@ -34,6 +35,11 @@ constexpr PanelKind kKinds[] = {
 
     {"callsDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Active calls"), Qt::LeftDockWidgetArea, false,
      watching<views::CallsPanel>},
+
+    {"valuesDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Values"), Qt::LeftDockWidgetArea, false,
+     [](const PanelContext& context) -> QWidget* {
+       return new views::ValuesPanel(context.navigator, context.values, context.parent);
+     }},
 
     {"waitsDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Where the threads stand"),
      Qt::BottomDockWidgetArea, false, reading<views::WaitsPanel>},

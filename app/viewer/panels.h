@@ -14,6 +14,7 @@ class QWidget;
 
 namespace traceback::views {
 class Annotations;
+class EndValues;
 class Navigator;
 class SourceCache;
 }  // namespace traceback::views
@@ -28,6 +29,7 @@ struct PanelContext {
   views::SourceCache& sources;
   views::Annotations& annotations;
   IncomingSnaps& incoming;
+  views::EndValues& values;
   std::function<void(const QString&)> message;  // says something in the status bar
   QWidget* parent = nullptr;
 };

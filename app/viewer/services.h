@@ -10,6 +10,7 @@
 #include "app/viewer/settings.h"
 #include "app/viewer/source_reach.h"
 #include "views/code_provider.h"
+#include "views/end_values.h"
 
 namespace traceback::app {
 
@@ -21,6 +22,7 @@ struct Services {
   ReadSummary summary = {};  // of a snap, without loading it
   ReachFunction reach = {};  // what source folders lead to
   QString traceback = {};    // the program of the command line; empty if it is nowhere
+  std::function<std::shared_ptr<views::ValuesProvider>(const QString& snap)> values = {};
 };
 
 }  // namespace traceback::app

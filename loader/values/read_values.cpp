@@ -214,7 +214,8 @@ class ValuesOfProcess {
 
 std::optional<std::string> whyNoValues(const RecordedProcess& process) {
   if (process.hasStacks()) return std::nullopt;
-  return "has no memory of the program, and so no values: it was made with --memory none, when the process "
+  return "the snap has no memory of the program, and so no values: it was made with --memory none, when the "
+         "process "
          "had "
          "gone, or where that could not be read";
 }

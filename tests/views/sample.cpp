@@ -1,5 +1,8 @@
 #include "sample.h"
 
+#include <chrono>
+#include <thread>
+
 #include "tests/builders/trace_text.h"
 
 namespace traceback::tests {
@@ -268,6 +271,45 @@ std::optional<std::vector<std::uint32_t>> MemoryCodeLines::linesWithCode(const m
       lines.push_back(number);
   }
   return lines;
+}
+
+model::Result<model::Values> MemoryValues::values(std::uint32_t tid, std::stop_token stop) {
+  ++m_asked;
+  while (!m_mayAnswer) {
+    if (stop.stop_requested()) {
+      ++m_stopped;
+      return model::fail("cancelled");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  const auto value = [](const char* name, const char* type, const char* text) {
+    model::Value value;
+    value.name = name, value.type = type, value.text = text;
+    return value;
+  };
+  if (tid != 4711) return model::fail("the snap has no memory of the program, and so no values");
+  model::FrameValues visit;
+  visit.function = "visit";
+  visit.file = "/src/parser.c";
+  visit.line = 61;
+  model::Value node = value("node", "struct node *", "0x0");
+  model::Value gone = value("total", "int", "<optimized out>");
+  gone.known = false;
+  visit.arguments = {node};
+  visit.locals = {gone};
+  visit.registers = {value("rax", "", "0x0"), value("rip", "", "0x401136")};
+  model::FrameValues parse;
+  parse.level = 1;
+  parse.function = "parse";
+  parse.file = "/src/parser.c";
+  parse.line = 80;
+  model::Value list = value("list", "struct list", "{head = 0x4052a0, count = 3}");
+  list.parts = {value("head", "struct node *", "0x4052a0"), value("count", "int", "3")};
+  list.more = true;
+  parse.locals = {list};
+  model::Values values;
+  values.threads.push_back({.tid = tid, .frames = {visit, parse}, .more = false, .notes = {}});
+  return values;
 }
 
 QHash<QString, QString> sampleSources() {

@@ -3,11 +3,13 @@
 
 #include <QHash>
 #include <QString>
+#include <atomic>
 #include <memory>
 
 #include "app/viewer/main_window.h"
 #include "model/trace.h"
 #include "views/code_provider.h"
+#include "views/end_values.h"
 
 namespace traceback::tests {
 
@@ -47,6 +49,19 @@ class MemoryCodeLines : public views::CodeLinesProvider {
 QHash<QString, QString> sampleSources();
 // Three threads; the first faulted in visit(), called by parse(), called by main().
 std::shared_ptr<model::Trace> sampleTrace();
+
+// Values of the sample's first thread. Answers once it may.
+class MemoryValues : public views::ValuesProvider {
+ public:
+  model::Result<model::Values> values(std::uint32_t tid, std::stop_token stop) override;
+  void answer() { m_mayAnswer = true; }
+  int asked() const { return m_asked; }
+  int stopped() const { return m_stopped; }
+
+ private:
+  std::atomic<bool> m_mayAnswer = false;
+  std::atomic<int> m_asked = 0, m_stopped = 0;
+};
 
 enum class Code : std::uint8_t { Source, Disassembly, Nothing };
 // A window's services that load the trace whatever file is asked for.

@@ -12,6 +12,7 @@
 #include <QScopeGuard>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTreeView>
 #include <QTreeWidget>
 
 #include "app/viewer/color_scheme.h"
@@ -31,6 +32,8 @@
 #include "views/find_bar.h"
 #include "views/side_panels.h"
 #include "views/trace_pane.h"
+#include "views/values_model.h"
+#include "views/values_panel.h"
 
 // Qt Test's macros that wait convert durations.
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -94,6 +97,20 @@ class Pictures : public QObject {
       keep(*window, QStringLiteral("bookmarks-") + suffix);
       window->panels().dockOf(window->annotationsPanel())->hide();
       for (int i = 3; i > 0; --i) window->annotations().remove(i - 1);
+      auto values = std::make_shared<tests::MemoryValues>();
+      values->answer();
+      window->values().setProvider(values);
+      auto* panel = window->panels().find<views::ValuesPanel>();
+      window->panels().dockOf(panel)->show();
+      window->panels().dockOf(panel)->raise();
+      QVERIFY(QTest::qWaitFor([&] { return panel->values()->rowCount() > 0; }));
+      panel->frames()->setCurrentIndex(1);
+      panel->list()->expandAll();
+      keep(*window, QStringLiteral("values-") + suffix);
+      window->navigator().step(model::Step::Back);
+      keep(*window, QStringLiteral("values-before-") + suffix);
+      window->navigator().goToFault();
+      window->panels().dockOf(window->callsPanel())->raise();
       app::ExportDialog asking({{QStringLiteral("This thread"), {}}});
       asking.formats()->setCurrentIndex(3);
       asking.show();
