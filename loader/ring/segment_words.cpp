@@ -69,8 +69,8 @@ std::vector<Word> SegmentWords::subBuffer(std::uint64_t ordinal) const {
 // Where the words of the sub-buffer in use end, by the cursor, which points at the last of them, if what lies
 // behind it agrees.
 std::optional<std::uint32_t> SegmentWords::endByCursor(const format::SegmentHeader& header) const {
-  const auto at = (header.cursor - header.base) / sizeof(Word);
-  const auto begin = header.ordinal % m_subBufferCount * m_subBufferWords;
+  const auto at = format::cursorIndex(header);
+  const auto begin = format::frontIndex(header, header.ordinal);
   if (header.cursor < header.base || at < begin || at - begin + 1 >= m_subBufferWords) return std::nullopt;
   const auto offset = m_fileOffset + at * sizeof(Word);
   const auto last = m_ring->readAt<Word>(offset);

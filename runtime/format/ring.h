@@ -29,6 +29,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/format/record.h"
+
 namespace traceback::format {
 
 inline constexpr std::uint64_t kRingMagic = 0x0A0D'474E'4952'4254;  // "TBRING\r\n"
@@ -55,6 +57,14 @@ struct SegmentHeader {
   std::uint64_t reserved[3];
 };
 static_assert(sizeof(SegmentHeader) == 64 && offsetof(SegmentHeader, cursor) == 0);
+
+// Both count words from the segment's first: the one that the cursor is on, and a sub-buffer's front.
+constexpr std::uint64_t cursorIndex(const SegmentHeader& segment) {
+  return (segment.cursor - segment.base) / sizeof(Word);
+}
+constexpr std::uint64_t frontIndex(const SegmentHeader& segment, std::uint64_t ordinal) {
+  return ordinal % segment.subBufferCount * segment.subBufferWords;
+}
 
 enum class RingState : std::uint32_t { InUse = 1, ThreadEnded = 2 };
 

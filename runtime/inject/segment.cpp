@@ -30,7 +30,7 @@ Word* writeRecord(Word* at, format::RecordType type, std::uint16_t detail, const
 // The three steps of ring.h, and a timestamp at the front. The cursor comes to stand behind all of it at
 // once: a process that is killed here leaves no record cut in two.
 void enterSubBuffer(SegmentHeader& segment, std::uint64_t ordinal) {
-  Word* front = baseOf(segment) + (ordinal % segment.subBufferCount) * segment.subBufferWords;
+  Word* front = baseOf(segment) + format::frontIndex(segment, ordinal);
   memset(front, 0, (segment.subBufferWords - 1) * sizeof(Word));
   front[segment.subBufferWords - 1] = format::kSentinelWord;
   const std::uint64_t time = timeStamp();
@@ -53,7 +53,7 @@ void startSegment(SegmentHeader& segment, Word* base, std::uint32_t subBufferWor
 }
 
 std::uint64_t positionOf(const SegmentHeader& segment) {
-  const std::uint64_t index = indexOf(segment, cursorOf(segment));
+  const std::uint64_t index = format::cursorIndex(segment);
   const std::uint64_t subBuffer = index / segment.subBufferWords;
   std::uint64_t ordinal = segment.ordinal;
   if (ordinal % segment.subBufferCount != subBuffer && ordinal != 0)
@@ -67,7 +67,7 @@ Word recordAtCursor(const SegmentHeader& segment) {
 }
 
 bool atSubBufferEnd(const SegmentHeader& segment) {
-  return indexOf(segment, cursorOf(segment)) % segment.subBufferWords == segment.subBufferWords - 1;
+  return format::cursorIndex(segment) % segment.subBufferWords == segment.subBufferWords - 1;
 }
 
 Word* claimWord(SegmentHeader& segment) {
