@@ -7,11 +7,19 @@
 
 namespace traceback::truth {
 
-Attempt<TracedRun> readTrace(const QString& snap) {
+namespace {
+
+loader::LoadOptions snapAlone() {
   loader::LoadOptions options;
   options.useDebugInformation = false;
   options.useLocalMaps = false;  // a snap must be enough by itself
-  const auto loaded = loader::loadSnap(snap.toStdString(), options);
+  return options;
+}
+
+}  // namespace
+
+Attempt<TracedRun> readTrace(const QString& snap) {
+  const auto loaded = loader::loadSnap(snap.toStdString(), snapAlone());
   if (!loaded) return std::unexpected(QString::fromStdString(loaded.error().text()));
   TracedRun run;
   for (const model::LoadNote& note : loaded->trace->report.notes())
@@ -34,6 +42,16 @@ Attempt<TracedRun> readTrace(const QString& snap) {
   }
   std::ranges::sort(run.threads, {}, &TracedThread::tid);
   return run;
+}
+
+Attempt<std::uint64_t> latestReading(const QString& snap) {
+  const auto loaded = loader::loadSnap(snap.toStdString(), snapAlone());
+  if (!loaded) return std::unexpected(QString::fromStdString(loaded.error().text()));
+  std::uint64_t latest = 0;
+  for (const auto& thread : loaded->trace->threads)
+    for (const auto& entry : thread->entries(0, thread->entryCount()))
+      latest = std::max(latest, entry.time.value);
+  return latest;
 }
 
 }  // namespace traceback::truth

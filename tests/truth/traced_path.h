@@ -31,5 +31,7 @@ struct TracedRun {
 };
 
 Attempt<TracedRun> readTrace(const QString& snap);
+// Of all its threads' readings of the time stamp counter.
+Attempt<std::uint64_t> latestReading(const QString& snap);
 
 }  // namespace traceback::truth
