@@ -283,9 +283,9 @@ model::Result<model::Values> MemoryValues::values(std::uint32_t tid, std::stop_t
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   const auto value = [](const char* name, const char* type, const char* text) {
-    model::Value value;
-    value.name = name, value.type = type, value.text = text;
-    return value;
+    model::Value made;
+    made.name = name, made.type = type, made.text = text;
+    return made;
   };
   if (tid != 4711) return model::fail("the snap has no memory of the program, and so no values");
   model::FrameValues visit;
