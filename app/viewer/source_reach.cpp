@@ -17,7 +17,7 @@ bool isFile(const std::string& path) {
 }  // namespace
 
 SourceReach sourceReach(const QList<SourceMapping>& mappings, const model::Trace& trace,
-                        std::stop_token stop) {
+                        const std::stop_token& stop) {
   SourceReach reach;
   reach.folders.resize(static_cast<std::size_t>(mappings.size()));
   std::vector<loader::SourceFinder::Mapping> known;

@@ -29,6 +29,6 @@ struct SourceReach {
 using ReachFunction =
     std::function<SourceReach(const QList<SourceMapping>&, const model::Trace&, std::stop_token)>;
 SourceReach sourceReach(const QList<SourceMapping>& mappings, const model::Trace& trace,
-                        std::stop_token stop);
+                        const std::stop_token& stop);
 
 }  // namespace traceback::app

@@ -19,7 +19,6 @@ namespace traceback::app {
 
 namespace {
 
-using model::Entry;
 using model::EntryIndex;
 using model::EntryKind;
 using model::ThreadTrace;
