@@ -77,11 +77,11 @@ class SnapLoader {
   }
 
   bool loadModules() {
-    auto modules =
-        findModules(m_snap, m_contents, m_options, m_known.report, [&](double done, const std::string& name) {
-          say(0.05 + 0.25 * done, "Reading the map of " + name);
-          return !m_stop.stop_requested();
-        });
+    auto modules = findModules(m_snap, m_contents, m_options, m_known.report,
+                               [&](double done, const std::string& stage) {
+                                 say(0.05 + 0.25 * done, stage);
+                                 return !m_stop.stop_requested();
+                               });
     if (m_stop.stop_requested()) return false;
     m_known.modules = std::move(modules.shown);
     m_mapProblems = std::move(modules.mapProblems);

@@ -44,6 +44,7 @@ CodePane::CodePane(Navigator& navigator, SourceCache& sources, QWidget* parent)
       m_sources(&sources),
       m_stepper(navigator),
       m_survey(navigator),
+      m_fetcher(sources),
       m_title(new QLabel(this)),
       m_detail(new ElidedLabel(this)),
       m_check(new QLabel(this)),
@@ -137,6 +138,17 @@ CodePane::CodePane(Navigator& navigator, SourceCache& sources, QWidget* parent)
   connect(&m_survey, &LineSurvey::changed, this, [this] {
     if (showsSource()) markSource();
   });
+  connect(m_note, &SourceNote::cancelRequested, this, [this] {
+    m_fetcher.cancel();
+    refresh();
+  });
+  connect(&m_fetcher, &SourceFetcher::progressed, this, &CodePane::showFetching);
+  connect(&m_fetcher, &SourceFetcher::ended, this, [this](model::FileId file, const QString& error) {
+    if (m_shownFile == file) m_shownFile = {};
+    if (!error.isEmpty()) emit message(tr("The source was not fetched: %1").arg(error));
+    refresh();
+    if (error.isEmpty()) emit sourceFetched();
+  });
   connect(m_navigator, &Navigator::moved, this, &CodePane::refresh);
   connect(m_navigator, &Navigator::traceChanged, this, [this] {
     m_executed.clear();
@@ -144,6 +156,7 @@ CodePane::CodePane(Navigator& navigator, SourceCache& sources, QWidget* parent)
     m_shownFile = {};
     m_shownModule = {};
     m_instructions.clear();
+    m_fetcher.forget();
   });
 }
 
@@ -201,7 +214,7 @@ void CodePane::refresh() {
 
 void CodePane::showPlace() {
   m_check->hide();
-  m_note->setText({}, {});
+  m_note->clear();
   m_missingSource.clear();
   m_locate->hide();
   const auto place = codePlace();
@@ -223,6 +236,7 @@ void CodePane::showPlace() {
   if (const model::SourceFile* file = m_navigator->trace()->file(place->entry.file);
       file != nullptr && m_sources->source(place->entry.file) == nullptr)
     m_missingSource = QString::fromStdString(file->path);
+  if (!m_missingSource.isEmpty()) wantSource(*place);
   QString why;
   if (showDisassembly(*place, why)) {
     m_locate->setVisible(!m_missingSource.isEmpty());

@@ -14,6 +14,7 @@
 #include "views/line_survey.h"
 #include "views/navigator.h"
 #include "views/source_cache.h"
+#include "views/source_fetcher.h"
 
 class QAction;
 class QLabel;
@@ -80,6 +81,8 @@ class CodePane : public QWidget {
   void message(const QString& text);
   // To the execution of a line or instruction before or after now.
   void executionRequested(int line, bool after);
+  // A source came from elsewhere: what shows its lines may show them now.
+  void sourceFetched();
   // The user wants to say where the source is; the path is as the debug information has it.
   void locateRequested(const QString& path);
 
@@ -102,6 +105,8 @@ class CodePane : public QWidget {
   void markSource();
   void hovered(int line, const QRect& where, bool byKey);
   void showCheck(const Place& place);
+  void wantSource(const Place& place);
+  void showFetching();
   void markDisassembly(const Place& place);
   void setHeader(const QString& title, const QString& detail, const Place& place);
   void sourceLineActivated(int line);
@@ -115,6 +120,7 @@ class CodePane : public QWidget {
   ExecutedLines m_executed;
   InstructionStepper m_stepper;
   LineSurvey m_survey;
+  SourceFetcher m_fetcher;
   const Annotations* m_annotations = nullptr;
 
   QLabel* m_title;

@@ -20,7 +20,7 @@ namespace traceback::views {
 void CodePane::colour() {
   if (!m_shownFile.valid()) return;
   const SourceText* text = m_sources->source(m_shownFile);
-  if (text != nullptr) m_highlighter->start(text->path, palette(), std::max(0, m_source->currentLine()));
+  if (text != nullptr) m_highlighter->start(text->name(), palette(), std::max(0, m_source->currentLine()));
 }
 
 bool CodePane::showSource(const Place& place) {
@@ -33,7 +33,9 @@ bool CodePane::showSource(const Place& place) {
     m_highlighter->stop();
     m_source->setLines(text->lines);
   }
-  setHeader(QFileInfo(text->path).fileName(), QFileInfo(text->path).path(), place);
+  const QString folder = QFileInfo(text->name()).path();
+  setHeader(QFileInfo(text->name()).fileName(),
+            text->fetched.isEmpty() ? folder : tr("%1, from debuginfod").arg(folder), place);
   m_stack->setCurrentWidget(m_source);
   m_sourceModule = place.entry.module;
   m_sourceEntry = place.index;
@@ -62,9 +64,19 @@ void CodePane::showCheck(const Place& place) {
     m_check->setToolTip(tr("Lines may not be where the trace says that they ran."));
     m_check->setAccessibleName(tr("This may not be the source that was compiled: %1").arg(check.why));
   } else if (check.verdict == Verdict::Different) {
-    m_note->setText(tr("This is not the source that was compiled."),
-                    tr("%1 Lines may not be where the trace says that they ran.").arg(check.why));
+    m_note->tell(SourceNote::Kind::Warning, tr("This is not the source that was compiled."),
+                 tr("%1 Lines may not be where the trace says that they ran.").arg(check.why));
+    wantSource(place);
   }
+}
+
+// From elsewhere, because it is not here or another version is.
+void CodePane::wantSource(const Place& place) {
+  if (m_fetcher.want(m_navigator->trace(), place.entry.file, place.entry.module)) showFetching();
+}
+
+void CodePane::showFetching() {
+  m_note->tell(SourceNote::Kind::Progress, tr("Fetching this source from debuginfod."), m_fetcher.progress());
 }
 
 QString CodePane::check() const {

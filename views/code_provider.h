@@ -4,6 +4,8 @@
 
 #include <QString>
 #include <QStringList>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <vector>
@@ -17,6 +19,10 @@ struct SourceText {
   QString path;       // where it was found; may differ from where it was compiled
   QStringList lines;  // without line ends
   std::optional<model::Md5> md5 = {};  // of the file's bytes; nothing if it is not a file
+  // If `path` is a copy that was fetched: what it is a copy of, by the name that debug information has.
+  QString fetched = {};
+
+  QString name() const { return fetched.isEmpty() ? path : fetched; }
 };
 
 // Whether a text is what was compiled into a module.
@@ -32,7 +38,7 @@ struct SourceCheck {
   friend bool operator==(const SourceCheck&, const SourceCheck&) = default;
 };
 
-// Called on the UI thread; answers are kept by the caller until the trace changes.
+// But for fetch() called on the UI thread; answers are kept by the caller until the trace changes.
 class SourceProvider {
  public:
   virtual ~SourceProvider() = default;
@@ -42,6 +48,20 @@ class SourceProvider {
   virtual QString doubt(const SourceText& text, const model::Module& module) {
     (void)text, (void)module;
     return {};
+  }
+
+  // Whether a text that is not here may be fetched from elsewhere: only if the user has said so.
+  virtual bool canFetch(const model::SourceFile& file, const model::Module& module) {
+    (void)file, (void)module;
+    return false;
+  }
+  // Fetches it; source() has it afterwards. On a thread of its own, one call at a time. `goOn` is called some
+  // times a second with the bytes that are there and of how many (0: not known); false ends it.
+  using GoOn = std::function<bool(std::uint64_t done, std::uint64_t total)>;
+  virtual model::Result<void> fetch(const model::SourceFile& file, const model::Module& module,
+                                    const GoOn& goOn) {
+    (void)file, (void)module, (void)goOn;
+    return model::fail("sources are not fetched");
   }
 };
 

@@ -20,6 +20,11 @@ void SourceCache::forgetMisses() {
   std::erase_if(m_files, [](const auto& file) { return file.second == nullptr; });
 }
 
+void SourceCache::forget(model::FileId file) {
+  m_files.erase(file);
+  std::erase_if(m_checks, [file](const auto& check) { return check.first.first == file.value; });
+}
+
 const SourceText* SourceCache::source(model::FileId id) {
   if (!m_trace || !m_provider) return nullptr;
   const model::SourceFile* file = m_trace->file(id);

@@ -19,8 +19,12 @@ class SourceCache {
   // Without a provider nothing is found. Both are forgotten with setTrace.
   void setTrace(std::shared_ptr<const model::Trace> trace);
   void setProvider(std::shared_ptr<SourceProvider> provider);
-  // Looks again for what was not found, after the user has said where it is.
+  // Null if there is none.
+  const std::shared_ptr<SourceProvider>& provider() const { return m_provider; }
+  // Looks again for what was not found.
   void forgetMisses();
+  // Looks for this one again, found or not.
+  void forget(model::FileId file);
 
   const SourceText* source(model::FileId file);          // null if not found
   // Whether that is what was compiled into the module.

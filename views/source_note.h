@@ -1,9 +1,11 @@
-// A strip above the source that tells what must not be overlooked about it.
+// A strip above the code that tells something about its source, with something to do about it.
 #pragma once
 
 #include <QWidget>
+#include <cstdint>
 
 class QLabel;
+class QToolButton;
 
 namespace traceback::views {
 
@@ -13,23 +15,32 @@ class SourceNote : public QWidget {
  public:
   explicit SourceNote(QWidget* parent = nullptr);
 
-  // Empty: there is nothing to tell, and the strip is gone.
-  void setText(const QString& headline, const QString& text);
-  QString text() const;
+  enum class Kind : std::uint8_t { Warning, Progress };
+  void tell(Kind kind, const QString& headline, const QString& text);
+  // There is nothing to tell, and the strip is gone.
+  void clear();
+  // Empty if there is none.
+  QString text() const { return m_plain; }
+  Kind kind() const { return m_kind; }
+  QToolButton* button() const { return m_button; }
 
  signals:
+  // About a warning: the user knows where the source is. About progress: it is not wanted.
   void locateRequested();
+  void cancelRequested();
 
  protected:
   void paintEvent(QPaintEvent* event) override;
   void changeEvent(QEvent* event) override;
 
  private:
-  void paintIcon();
+  void showKind();
 
   QLabel* m_icon;
   QLabel* m_text;
+  QToolButton* m_button;
   QString m_plain;
+  Kind m_kind = Kind::Warning;
 };
 
 }  // namespace traceback::views

@@ -5,9 +5,12 @@
 #include <QFile>
 #include <QFileInfo>
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <span>
 #include <utility>
 
+#include "loader/symbols/debuginfod.h"
 #include "loader/symbols/source_finder.h"
 
 namespace traceback::app {
@@ -23,7 +26,7 @@ class FileSources : public views::SourceProvider {
   // Of several files the one that was compiled, if the checksums tell which that is.
   std::optional<views::SourceText> source(const model::SourceFile& file) override {
     std::optional<views::SourceText> best;
-    for (const std::string& path : m_finder.findAll(file.path)) {
+    for (const std::string& path : candidates(file.path)) {
       const auto bytes = contents(path);
       if (!bytes) continue;
       const model::Md5 md5 =
@@ -31,6 +34,7 @@ class FileSources : public views::SourceProvider {
       const bool same = std::ranges::contains(file.checksums, md5, &model::SourceFile::Checksum::md5);
       if (!best || same) {
         best = views::SourceText{QFile::decodeName(QByteArray::fromStdString(path)), linesOf(*bytes), md5};
+        if (path == fetched(file.path)) best->fetched = QString::fromStdString(file.path);
       }
       if (same || file.checksums.empty()) break;
     }
@@ -45,7 +49,35 @@ class FileSources : public views::SourceProvider {
         .arg(binary.fileName());
   }
 
+  // Once for a file: a server that does not have it will not have it the next moment.
+  bool canFetch(const model::SourceFile& file, const model::Module& module) override {
+    const std::lock_guard lock(m_mutex);
+    return loader::Debuginfod::wanted() && !module.buildId.empty() && file.path.starts_with('/') &&
+           !m_fetched.contains(file.path);
+  }
+
+  model::Result<void> fetch(const model::SourceFile& file, const model::Module& module,
+                            const GoOn& goOn) override {
+    auto path = loader::Debuginfod(goOn).source(module.buildId, file.path);
+    const std::lock_guard lock(m_mutex);
+    m_fetched[file.path] = path ? *path : std::string();
+    if (!path) return std::unexpected(path.error());
+    return {};
+  }
+
  private:
+  std::vector<std::string> candidates(const std::string& path) {
+    std::vector<std::string> all = m_finder.findAll(path);
+    if (std::string copy = fetched(path); !copy.empty()) all.push_back(std::move(copy));
+    return all;
+  }
+  // Empty if it was not.
+  std::string fetched(const std::string& path) {
+    const std::lock_guard lock(m_mutex);
+    const auto found = m_fetched.find(path);
+    return found != m_fetched.end() ? found->second : std::string();
+  }
+
   static std::optional<QByteArray> contents(const std::string& path) {
     QFile source(QFile::decodeName(QByteArray::fromStdString(path)));
     if (!source.open(QIODevice::ReadOnly) || source.size() > kLargest) return std::nullopt;
@@ -66,6 +98,8 @@ class FileSources : public views::SourceProvider {
   }
 
   loader::SourceFinder m_finder;
+  std::mutex m_mutex;  // for what follows
+  std::map<std::string, std::string> m_fetched;  // where the copy is, by path; empty: there is none
 };
 
 }  // namespace

@@ -83,6 +83,7 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
     m_seeks->seekInView(line, after ? views::Finder::Direction::Forward : views::Finder::Direction::Backward);
   });
   connect(m_code, &views::CodePane::locateRequested, this, &MainWindow::locateSource);
+  connect(m_code, &views::CodePane::sourceFetched, m_traces, &views::TracePane::refreshSources);
   connect(m_search, &views::SearchBox::asked, answersPanel(), &views::AnswersPanel::ask);
   connect(answersPanel(), &views::AnswersPanel::listed, answersDock(), &QDockWidget::show);
   connect(answersPanel(), &views::AnswersPanel::message, m_search, &views::SearchBox::message);

@@ -1,5 +1,8 @@
 #include "loader/reconstruct/snap_modules.h"
 
+#include <format>
+
+#include "loader/symbols/debuginfod.h"
 #include "loader/symbols/dwarf_line_source.h"
 
 namespace traceback::loader {
@@ -7,6 +10,13 @@ namespace traceback::loader {
 using format::SectionType;
 
 namespace {
+
+std::string fetchedText(std::uint64_t bytes, std::uint64_t total) {
+  constexpr double kMegabyte = 1'000'000;
+  return total == 0 ? std::string()
+                    : std::format(": {:.1f} of {:.1f} MB", static_cast<double>(bytes) / kMegabyte,
+                                  static_cast<double>(total) / kMegabyte);
+}
 
 std::string lastPart(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -43,12 +53,14 @@ std::shared_ptr<const LoadedMap> findMap(const SnapReader& snap, std::uint32_t i
 }
 
 std::unique_ptr<const LineSource> findLines(const model::Module& module, const LoadedModule& loaded,
-                                            const LoadOptions& options, model::LoadReport& report) {
+                                            const LoadOptions& options, Debuginfod& debuginfod,
+                                            model::LoadReport& report) {
   if (!options.useDebugInformation) return nullptr;
   const ModuleFiles files{.path = module.path,
                           .loadedPath = loaded.path,
                           .buildId = module.buildId,
-                          .debugPaths = options.debugPaths};
+                          .debugPaths = options.debugPaths,
+                          .debuginfod = &debuginfod};
   std::string text;
   auto source = options.lineSources ? options.lineSources(files, text) : openLineSource(files, text);
   if (!text.empty()) report.add(model::Severity::Info, module.name + ": " + text);
@@ -63,9 +75,17 @@ SnapModules findModules(const SnapReader& snap, const SnapContents& contents, co
   SnapModules result;
   std::vector<LoadedModule> modules;
   const auto count = contents.modules.size();
+  double done = 0;
+  std::string name;
+  Debuginfod debuginfod([&](std::uint64_t bytes, std::uint64_t total) {
+    return goOn(done, std::format("Fetching debug information of {} from debuginfod{}", name,
+                                  fetchedText(bytes, total)));
+  });
   for (std::uint32_t i = 0; i < count; ++i) {
     auto module = moduleFrom(contents.modules[i]);
-    if (!goOn(i / static_cast<double>(count), lastPart(module.path))) break;
+    done = i / static_cast<double>(count);
+    name = lastPart(module.path);
+    if (!goOn(done, "Reading the map of " + name)) break;
     module.map = findMap(snap, i, module, options.useLocalMaps, result.mapProblems.emplace_back());
     model::Module shown;
     const auto* map = module.view();
@@ -77,7 +97,7 @@ SnapModules findModules(const SnapReader& snap, const SnapContents& contents, co
     shown.start = model::toLinkTime(module.start, module.bias);
     shown.end = model::toLinkTime(module.end, module.bias);
     shown.hasMap = map != nullptr;
-    result.lines.push_back(map != nullptr ? findLines(shown, module, options, report) : nullptr);
+    result.lines.push_back(map != nullptr ? findLines(shown, module, options, debuginfod, report) : nullptr);
     shown.hasLines = result.lines.back() && result.lines.back()->hasLines();
     result.shown.push_back(std::move(shown));
     modules.push_back(std::move(module));

@@ -24,7 +24,7 @@ struct SnapModules {
   std::vector<std::string> mapProblems;  // why there is no map; may be shorter
 };
 
-// `goOn` is called before each with the share that is done and its name; if it says no, the rest is left out.
+// `goOn` is called with the share that is done and what is being done; if it says no, the rest is left out.
 SnapModules findModules(const SnapReader& snap, const SnapContents& contents, const LoadOptions& options,
                         model::LoadReport& report,
                         const std::function<bool(double, const std::string&)>& goOn);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "loader/symbols/debug_files.h"
+#include "loader/symbols/debuginfod.h"
 #include "loader/symbols/dwarf_lines.h"
 
 namespace traceback::loader {
@@ -29,7 +30,10 @@ bool names(Dwarf_Die* unit, const std::string& file) {
 
 std::optional<std::vector<std::uint32_t>> linesWithCode(const ModuleFiles& module, const std::string& file,
                                                         std::stop_token stop) {
-  DebugFiles found = findDebugFiles(module);
+  Debuginfod debuginfod([stop](std::uint64_t, std::uint64_t) { return !stop.stop_requested(); });
+  ModuleFiles files = module;
+  files.debuginfod = &debuginfod;
+  DebugFiles found = findDebugFiles(files);
   for (ObjectFile& object : found.files) {
     Dwarf* dwarf = object.has(".debug_info") ? object.dwarf() : nullptr;
     if (!dwarf) continue;

@@ -45,11 +45,12 @@ class Search {
     const std::string byId = buildIdFile(m_module.buildId);
     if (!byId.empty()) take(fs::path(kSystemDebug) / ".build-id" / byId, false);
     followLinks();
-    if (!m_haveLines && !m_module.buildId.empty()) {
-      std::string note;
-      const std::string path = debuginfodFile(m_module.buildId, note);
-      if (!note.empty()) m_found.notes.push_back(note);
-      if (!path.empty()) take(path, true);
+    if (!m_haveLines && !m_module.buildId.empty() && m_module.debuginfod != nullptr && Debuginfod::wanted()) {
+      if (const auto path = m_module.debuginfod->debugInformation(m_module.buildId)) {
+        take(*path, true);
+      } else {
+        m_found.notes.push_back(path.error().text());
+      }
     }
     // Those with lines first; the rest may still have names.
     std::ranges::stable_partition(m_found.files, [](const ObjectFile& file) { return hasLines(file); });

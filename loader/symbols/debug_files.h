@@ -22,7 +22,7 @@ struct DebugFiles {
 //   2. the recorded path of the original, then the file that was mapped
 //   3. /usr/lib/debug/.build-id/xx/rest.debug
 //   4. .gnu_debuglink: beside the original, in .debug beside it, below /usr/lib/debug
-//   5. debuginfod, if DEBUGINFOD_URLS is set
+//   5. debuginfod, if the module names it and DEBUGINFOD_URLS is set
 DebugFiles findDebugFiles(const ModuleFiles& module);
 
 }  // namespace traceback::loader

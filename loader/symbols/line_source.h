@@ -44,6 +44,8 @@ struct FunctionInfo {
   std::uint32_t line = 0;
 };
 
+class Debuginfod;
+
 class LineSource {
  public:
   virtual ~LineSource() = default;
@@ -70,6 +72,7 @@ struct ModuleFiles {
   std::string loadedPath;  // of the file that the process mapped (the instrumented one)
   std::string buildId;  // hex; empty if none. What is found must have the same one
   std::vector<std::string> debugPaths;  // folders and files the user named, to search first
+  Debuginfod* debuginfod = nullptr;  // whom to ask last; null: nobody
 };
 
 // Null if nothing is found. Reasons that the user should see go into `note`.

@@ -31,6 +31,7 @@
 #include "views/filter_bar.h"
 #include "views/find_bar.h"
 #include "views/side_panels.h"
+#include "views/source_note.h"
 #include "views/trace_pane.h"
 #include "views/values_model.h"
 #include "views/values_panel.h"
@@ -143,6 +144,16 @@ class Pictures : public QObject {
       dialog->list()->setCurrentItem(dialog->list()->topLevelItem(4));
       keep(*dialog, QStringLiteral("shortcuts-") + suffix);
       dialog->close();
+      auto* strip = window->codePane()->findChild<views::SourceNote*>();
+      strip->tell(
+          views::SourceNote::Kind::Warning, QStringLiteral("This is not the source that was compiled."),
+          QStringLiteral("Its checksum is not the one in the debug information of shelf. Lines may not be "
+                         "where the trace says that they ran."));
+      keep(*window, QStringLiteral("other-source-") + suffix);
+      strip->tell(views::SourceNote::Kind::Progress, QStringLiteral("Fetching this source from debuginfod."),
+                  QStringLiteral("3 of 12 KB"));
+      keep(*window, QStringLiteral("fetching-") + suffix);
+      strip->clear();
       app::SourceFoldersDialog folders(
           {{QStringLiteral("/src"), QStringLiteral("/srv/shelf")},
            {QStringLiteral("/build/glibc-2.41/malloc"), QStringLiteral("/usr/src/glibc/malloc")},

@@ -439,27 +439,6 @@ class DwarfLineSourceTest : public QObject {
     QVERIFY2(note.contains("nowhere.debug: there is no such file"), note.c_str());
   }
 
-  void debuginfodIsAskedOnlyIfItsServersAreSet() {
-    const QString file = compile("served", "plain.c", {"-O1", "-g"});
-    const std::string id = buildIdOf(file);
-    const QString folder = path("server/buildid/" + QString::fromStdString(id));
-    QVERIFY(QDir().mkpath(folder));
-    run("objcopy", {"--only-keep-debug", file, folder + "/debuginfo"});
-    run("strip", {file});
-    qputenv("DEBUGINFOD_CACHE_PATH", path("cache").toUtf8());
-    qunsetenv("DEBUGINFOD_URLS");
-    std::string note;
-    auto lines = loader::openLineSource(moduleOf(file), note);
-    QVERIFY(!lines || !lines->hasLines());
-    QCOMPARE(note, std::string());
-    QVERIFY(!QFile::exists(path("cache")));
-    qputenv("DEBUGINFOD_URLS", "file://" + path("server").toUtf8() + "/");
-    lines = loader::openLineSource(moduleOf(file), note);
-    qunsetenv("DEBUGINFOD_URLS");
-    if (note.contains("not installed")) QSKIP("libdebuginfod is not installed");
-    QVERIFY2(lines && lines->hasLines(), note.c_str());
-  }
-
   void severalThreadsMayAskAtOnce() {
     const QString file = compile("program", "shapes.cpp", {"-O2", "-g"});
     const auto addresses = instructionsOf(file);
