@@ -37,6 +37,17 @@ QString whyUntraced(const model::Trace& trace, const model::Entry& line) {
       .arg(name, QString::fromStdString(function->untraced));
 }
 
+// The same as a row has room for it.
+QString untracedInShort(const model::Trace& trace, const model::Entry& line) {
+  const model::UntracedCallee callee = model::calleeOf(line);
+  if (callee.kind == model::UntracedCallee::Kind::Stub) return Words::tr("untraced call: another file");
+  const model::Function* function = trace.function(callee.function);
+  if (function == nullptr) return Words::tr("untraced call");
+  const QString name = shortFunctionName(trace, callee.function);
+  if (function->untraced.empty()) return Words::tr("untraced call: %1").arg(name);
+  return Words::tr("untraced call: %1, for %2").arg(name, QString::fromStdString(function->untraced));
+}
+
 Badge stillActive() {
   return {Badge::Info, Words::tr("no return seen"), Words::tr("The trace does not show this call return.")};
 }
@@ -225,7 +236,7 @@ QList<Badge> EntryText::badges(const model::Entry& entry, const model::CallSpan*
       break;
   }
   if (has(entry, model::kEntryUntracedCall))
-    result.append({Badge::Untraced, Words::tr("untraced call"), whyUntraced(*m_trace, entry)});
+    result.append({Badge::Untraced, untracedInShort(*m_trace, entry), whyUntraced(*m_trace, entry)});
   if (entry.kind == model::EntryKind::Call) {
     if (has(entry, model::kEntryInlined))
       result.append({Badge::Info, Words::tr("inlined"), Words::tr("The compiler inlined this call.")});

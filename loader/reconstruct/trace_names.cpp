@@ -227,6 +227,31 @@ void TraceNames::needFunction(std::uint32_t module, MapFunction function) {
   perModule.functions[function] = id;
 }
 
+void TraceNames::needStub(std::uint32_t module, std::uint32_t address) {
+  const auto [at, added] = m_perModule[module].stubs.try_emplace(address);
+  if (!added || !m_lines[module]) return;
+  at->second.name = m_lines[module]->stubAt({address});
+  if (at->second.name.empty()) return;
+  model::Function function;
+  function.mangledName = at->second.name;
+  function.name = model::demangle(function.mangledName);
+  function.untraced = "it is in another file, which left no records of it";
+  at->second.function = {static_cast<std::uint32_t>(m_functions.size())};
+  m_functions.push_back(std::move(function));
+}
+
+model::FunctionId TraceNames::stubFunction(std::uint32_t module, std::uint32_t address) const {
+  const auto& stubs = m_perModule[module].stubs;
+  const auto found = stubs.find(address);
+  return found != stubs.end() ? found->second.function : model::FunctionId{};
+}
+
+std::string_view TraceNames::stubName(std::uint32_t module, std::uint32_t address) const {
+  const auto& stubs = m_perModule[module].stubs;
+  const auto found = stubs.find(address);
+  return found != stubs.end() ? std::string_view(found->second.name) : std::string_view();
+}
+
 model::FunctionId TraceNames::functionOf(std::uint32_t module, MapFunction function) const {
   return m_perModule[module].functions[function];
 }

@@ -39,11 +39,16 @@ class TraceNames {
   // Looks up what the accessors below will be asked for.
   void needBlock(std::uint32_t module, MapFunction function, std::uint32_t block);
   void needFunction(std::uint32_t module, MapFunction function);
+  // Of a call or jump through a stub at that address, to a function of another file.
+  void needStub(std::uint32_t module, std::uint32_t address);
 
   // The lines of a block, in address order, without holes; at least one.
   std::span<const BlockLine> linesOf(std::uint32_t module, MapFunction function, std::uint32_t block) const;
   // The function for people: of a part that the compiler moved away (f.cold), the function it is part of.
   model::FunctionId functionOf(std::uint32_t module, MapFunction function) const;
+  // What a stub leads to; none if it is not known. And its linkage name.
+  model::FunctionId stubFunction(std::uint32_t module, std::uint32_t address) const;
+  std::string_view stubName(std::uint32_t module, std::uint32_t address) const;
   // The map function of which this one is a part; itself if it is whole.
   MapFunction wholeOf(std::uint32_t module, MapFunction function) const;
   std::span<const model::FunctionId> inlineStack(InlineStackId id) const { return m_inlineStacks[id]; }
@@ -58,6 +63,11 @@ class TraceNames {
     std::vector<model::FunctionId> functions;  // by function of the map
     std::vector<MapFunction> wholes;  // by function of the map
     std::unordered_map<std::string, model::FunctionId> inlined;  // by name
+    struct Stub {
+      model::FunctionId function;
+      std::string name;
+    };
+    std::unordered_map<std::uint32_t, Stub> stubs;  // by address
   };
   struct Range {
     std::uint32_t first, count;  // in m_blockLines

@@ -122,7 +122,9 @@ class Walker {
   // walker_calls.cpp: the call structure
   void enterHead(const ResolvedDag& dag);
   bool continuesInside(const ResolvedDag& dag, const Exit& exit) const;
-  bool followTailJump(const ResolvedDag& dag);
+  bool followTailJump(const ResolvedDag& dag, const Exit& exit);
+  std::uint32_t stubOf(const Exit& exit);
+  bool ledElsewhere(const ResolvedDag& dag, const Exit& exit);
   void enterReturnPoint(const ResolvedDag& dag, const Exit& exit);
   void enterMiddle(const ResolvedDag& dag, const Exit& exit, bool thrown);
   void enterUnknownFrame(const ResolvedDag& dag, const Exit& exit, bool entered);

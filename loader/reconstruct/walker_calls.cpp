@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "loader/reconstruct/walker.h"
+#include "model/demangle.h"
 
 namespace traceback::loader {
 
@@ -40,7 +41,7 @@ void Walker::enterHead(const ResolvedDag& dag) {
     // A jump from a part that was moved away may lead to where a call returns.
     const bool toHere = !m_stack.empty() && m_stack.top().module == dag.module &&
                         dag.map->block(m_stack.top().current, exit.block).target == head.start;
-    if ((toHere || isEntry || (!isReturnPoint && !isLandingPad)) && followTailJump(dag)) return;
+    if ((toHere || isEntry || (!isReturnPoint && !isLandingPad)) && followTailJump(dag, exit)) return;
     if (!m_stack.empty()) leave(0);  // what it jumped to left no records
   }
   // A part that was moved away (f.cold) is entered by jumps and by the unwinder, never by a call.
@@ -84,7 +85,7 @@ bool Walker::continuesInside(const ResolvedDag& dag, const Exit& exit) const {
 }
 
 // Behind a jump out of the function: the other part of it, or another function in its place.
-bool Walker::followTailJump(const ResolvedDag& dag) {
+bool Walker::followTailJump(const ResolvedDag& dag, const Exit& exit) {
   if (m_stack.empty()) return false;
   const bool isEntry = (headOf(dag).flags & format::kBlockEntry) != 0;
   if (m_stack.top().module == dag.module && m_stack.top().current != dag.dag.function &&
@@ -92,10 +93,36 @@ bool Walker::followTailJump(const ResolvedDag& dag) {
     m_stack.changeTop().current = dag.dag.function;
     return true;
   }
-  if (!isEntry) return false;
+  if (!isEntry || ledElsewhere(dag, exit)) return false;
   leave(0);
   call(dag, model::kEntryTailCall);
   return true;
+}
+
+// Whether the top frame's block went through a stub to a function of another name: that one left no records,
+// and what was entered now was entered from outside.
+bool Walker::ledElsewhere(const ResolvedDag& dag, const Exit& exit) {
+  const auto stub = stubOf(exit);
+  const auto wanted = stub == 0 ? std::string_view() : m_names.stubName(m_stack.top().module, stub);
+  const auto entered = dag.map->functionName(dag.dag.function);
+  if (wanted.empty() || entered.empty() || wanted == entered) return false;
+  // Constructors and destructors have several names each.
+  return model::demangle(wanted) != model::demangle(entered);
+}
+
+// The stub through which the top frame's block calls or jumps to another file; 0 if it does not.
+std::uint32_t Walker::stubOf(const Exit& exit) {
+  const auto& frame = m_stack.top();
+  const auto* map = (*m_input.modules)[frame.module].view();
+  if (map == nullptr || exit.block >= map->function(frame.current).blockCount) return 0;
+  const auto target = map->block(frame.current, exit.block).target;
+  const auto callee = target != 0 ? map->functionAt({target}) : std::nullopt;
+  const bool isStub =
+      target != 0 && (!callee || map->function(*callee).original != target ||
+                      map->function(*callee).skipReason == std::uint32_t(format::SkipReason::StartupCode));
+  if (!isStub) return 0;
+  if (m_fill != nullptr) m_fill->needStub(frame.module, target);
+  return target;
 }
 
 template <typename Wanted>
@@ -149,18 +176,16 @@ void Walker::markUntracedCall(const Exit& exit) {
   line->detail = 0;
   if (m_stack.empty()) return;
   const auto& frame = m_stack.top();
-  const auto* view = (*m_input.modules)[frame.module].view();
-  if (view == nullptr || exit.block >= view->function(frame.current).blockCount) return;
-  const auto& map = *view;
-  const auto target = map.block(frame.current, exit.block).target;
-  if (target == 0) return;
-  const auto callee = map.functionAt({target});
-  const bool stub = !callee || map.function(*callee).original != target ||
-                    map.function(*callee).skipReason == std::uint32_t(format::SkipReason::StartupCode);
-  if (stub) {
-    line->detail = model::kCalleeStub;
+  if (const auto stub = stubOf(exit); stub != 0) {
+    const auto function = m_names.stubFunction(frame.module, stub);
+    line->detail = function.valid() ? 2 + function.value : model::kCalleeStub;
     return;
   }
+  const auto* map = (*m_input.modules)[frame.module].view();
+  if (map == nullptr || exit.block >= map->function(frame.current).blockCount) return;
+  const auto target = map->block(frame.current, exit.block).target;
+  const auto callee = target != 0 ? map->functionAt({target}) : std::nullopt;
+  if (!callee) return;
   if (m_fill != nullptr) m_fill->needFunction(frame.module, *callee);
   line->detail = 2 + m_names.functionOf(frame.module, *callee).value;
 }

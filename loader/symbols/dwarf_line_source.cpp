@@ -10,6 +10,7 @@
 #include "loader/symbols/dwarf_functions.h"
 #include "loader/symbols/dwarf_lines.h"
 #include "loader/symbols/file_checksums.h"
+#include "loader/symbols/stub_table.h"
 #include "loader/symbols/symbol_table.h"
 
 namespace traceback::loader {
@@ -42,6 +43,7 @@ class DwarfLineSource : public LineSource {
   explicit DwarfLineSource(std::vector<ObjectFile> files) : m_files(std::move(files)) {
     for (ObjectFile& file : m_files) {
       m_symbols.add(file.elf());
+      m_stubs.add(file.elf());
       if (m_dwarf || !file.has(".debug_info")) continue;
       m_dwarf = file.dwarf();
       m_lineSections = {file.contents(".debug_line"), file.contents(".debug_line_str"),
@@ -56,6 +58,7 @@ class DwarfLineSource : public LineSource {
 
   std::vector<LineRange> rangesIn(VirtAddr start, VirtAddr end) const override;
   std::optional<FunctionInfo> functionAt(VirtAddr address) const override;
+  std::string_view stubAt(VirtAddr address) const override { return m_stubs.at(address); }
   std::vector<std::pair<std::string_view, model::Md5>> checksums() const override {
     const std::lock_guard lock(m_mutex);
     return {m_checksums.begin(), m_checksums.end()};
@@ -74,6 +77,7 @@ class DwarfLineSource : public LineSource {
   std::vector<ObjectFile> m_files;
   Dwarf* m_dwarf = nullptr;
   SymbolTable m_symbols;
+  StubTable m_stubs;
   std::vector<UnitRange> m_unitRanges;  // by address, without overlap
   std::vector<Dwarf_Die> m_unitDies;    // with the line table
   std::vector<Dwarf_Die> m_codeDies;    // with the functions: the same, or that of the split file

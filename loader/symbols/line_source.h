@@ -60,6 +60,13 @@ class LineSource {
   // The function (not an inlined one) that holds the address.
   virtual std::optional<FunctionInfo> functionAt(model::VirtAddr address) const = 0;
 
+  // The linkage name of the function of another file to which the stub (PLT) at an address leads; empty if it
+  // is none, or not known.
+  virtual std::string_view stubAt(model::VirtAddr address) const {
+    (void)address;
+    return {};
+  }
+
   // What is known of the source files that rangesIn() has named by now: the path as there, and the checksum
   // of the text that was compiled. One path may have several: parts of the module were compiled from several
   // versions of it.

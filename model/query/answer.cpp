@@ -133,6 +133,12 @@ class PlaceTest {
     }
   }
   bool unknown() const { return m_lines ? m_lines->empty() : m_functions->empty(); }
+  // A function that it names and whose calls leave no records; null if there is none.
+  const Function* untraced(const Trace& trace) const {
+    for (std::uint32_t i = 0; m_functions && i < trace.functions.size(); ++i)
+      if (m_functions->contains({i}) && !trace.functions[i].untraced.empty()) return &trace.functions[i];
+    return nullptr;
+  }
   bool isRunBy(const Entry& entry) const {
     return m_lines ? entry.kind == EntryKind::Line && m_lines->contains(entry.file, entry.line)
                    : entry.kind == EntryKind::Call && m_functions->contains(entry.function);
@@ -310,6 +316,9 @@ class Answering {
   void noteNever(const PlaceTest& place) {
     m_answer.note = "never, " + doubts();
     if (place.unknown()) m_answer.note += "; nothing in it has that name";
+    if (const Function* function = place.untraced(m_trace))
+      m_answer.note +=
+          std::format("; but calls of {} leave no records, for {}", function->name, function->untraced);
   }
 
   const Trace& m_trace;

@@ -1,5 +1,6 @@
 // Who called whom: recursion, tail calls, parts moved away, jumps over frames, exceptions.
 #include <QTest>
+#include <map>
 
 #include "runtime/format/skip_reason.h"
 #include "tests/loader/reconstruction.h"
@@ -7,6 +8,32 @@
 using namespace traceback;
 using tests::compare;
 using tests::reconstruct;
+
+namespace {
+
+// Knows nothing but where stubs lead.
+class Stubs : public loader::LineSource {
+ public:
+  explicit Stubs(std::map<std::uint64_t, std::string> names) : m_names(std::move(names)) {}
+  bool hasLines() const override { return false; }
+  std::vector<loader::LineRange> rangesIn(model::VirtAddr, model::VirtAddr) const override { return {}; }
+  std::optional<loader::FunctionInfo> functionAt(model::VirtAddr) const override { return {}; }
+  std::string_view stubAt(model::VirtAddr address) const override {
+    const auto found = m_names.find(address.value);
+    return found != m_names.end() ? std::string_view(found->second) : std::string_view();
+  }
+
+ private:
+  std::map<std::uint64_t, std::string> m_names;
+};
+
+loader::LineSourceFactory stubs(std::map<std::uint64_t, std::string> names) {
+  return [names = std::move(names)](const loader::ModuleFiles&, std::string&) {
+    return std::make_unique<Stubs>(names);
+  };
+}
+
+}  // namespace
 
 class CallsTest : public QObject {
   Q_OBJECT
@@ -372,6 +399,57 @@ class CallsTest : public QObject {
     QCOMPARE(callee->untraced,
              std::string(format::skipReasonSentence(format::SkipReason::RestartableSequence)));
     QCOMPARE(got.trace().function(got.thread().entry(0).function)->untraced, std::string());
+  }
+
+  void callsThroughStubsTellWhoseTheyAre() {
+    constexpr std::string_view map = R"(
+      function main 1000
+      dag
+      a 4 call 4000 b
+      dag
+      b 4 call 4010 c returnpoint
+      dag
+      c 4 return returnpoint
+      left - 4000 32 8         # .plt.sec
+    )";
+    const auto got = reconstruct(
+        {.map = map, .ring = "main.a\nmain.b\nmain.c\n", .lines = stubs({{0x4000, "_ZN3Foo3barEv"}})});
+    const model::UntracedCallee named = model::calleeOf(got.thread().entry(1));
+    QCOMPARE(named.kind, model::UntracedCallee::Kind::Function);
+    const model::Function* callee = got.trace().function(named.function);
+    QVERIFY(callee != nullptr);
+    QCOMPARE(callee->name, std::string("Foo::bar()"));
+    QVERIFY(!callee->module.valid());
+    QVERIFY(callee->untraced.contains("another file"));
+    QCOMPARE(model::calleeOf(got.thread().entry(2)).kind, model::UntracedCallee::Kind::Stub);
+  }
+
+  // A constructor ends in a jump to a function of libc; the linker then calls the next one.
+  void whatIsEnteredBehindATailJumpToAnotherFunctionIsNoTailCall() {
+    constexpr std::string_view map = R"(
+      function setup 2000
+      dag
+      a 4 tail 4000
+      function next 3000
+      dag
+      a 4 return
+      left - 4000 16 8         # .plt.sec
+    )";
+    const auto isTailCall = [&](const char* name) {
+      const auto got =
+          reconstruct({.map = map, .ring = "setup.a\nnext.a\n", .lines = stubs({{0x4000, name}})});
+      for (model::EntryIndex i = 0; i < got.thread().entryCount(); ++i) {
+        const model::Entry entry = got.thread().entry(i);
+        const model::Function* function = got.trace().function(entry.function);
+        if (entry.kind == model::EntryKind::Call && function != nullptr && function->name == "next")
+          return (entry.flags & model::kEntryTailCall) != 0;
+      }
+      qFatal("next was not called");
+      return false;
+    };
+    QVERIFY(isTailCall("next"));
+    QVERIFY(!isTailCall("atexit"));
+    QVERIFY(isTailCall(""));  // it may have been
   }
 
   void exceptionThroughARecursionCleansUpEachLevel() {

@@ -192,6 +192,19 @@ class QuestionTest : public QObject {
     QVERIFY(story.ask("never(nowhere.c:1)").note.ends_with("nothing in it has that name"));
   }
 
+  void ofWhatLeavesNoRecordsItIsNotSaidThatItNeverRan() {
+    const auto trace = tests::traceOf("call main main.c\n  10 untraced\n");
+    Function puts;
+    puts.name = "puts";
+    puts.untraced = "it is in another file";
+    trace->functions.push_back(puts);
+    const Answer never = answer(*trace, {ThreadIndex{0}, {}}, *parseQuestion("never(puts)"), 9);
+    QCOMPARE(
+        never.note,
+        std::string(
+            "never, in what the trace holds; but calls of puts leave no records, for it is in another file"));
+  }
+
   void aCallThatTheTraceBeginsInsideIsFound() {
     const Asked story;
     QCOMPARE(story.places("calls(work)"), "2:0");

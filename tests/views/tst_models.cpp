@@ -170,6 +170,28 @@ in main main.c
     }
   }
 
+  void aCallThatLeftNoRecordsTellsInItsRowOfWhatAndWhy() {
+    const auto trace = tests::traceOf("call main main.c\n  10 untraced\n  11\n");
+    model::Function puts;
+    puts.name = "puts";
+    puts.untraced = "it is in another file, which left no records of it";
+    trace->functions.push_back(puts);
+    std::vector<model::Entry> entries = trace->threads[0]->entries(0, 3);
+    entries[1].detail = 2 + static_cast<std::uint32_t>(trace->functions.size() - 1);
+    trace->threads[0] = tests::threadOf(entries, 4, trace->threads[0]->info());
+    SourceCache sources;
+    TreeModel tree(sources);
+    FlatModel flat(sources);
+    tree.setThread(trace, {0});
+    flat.setThread(trace, {0});
+    const QString wanted =
+        QStringLiteral("untraced call: puts, for it is in another file, which left no records of it");
+    for (const QModelIndex& row : {tree.reveal(1), flat.reveal(1)}) {
+      QVERIFY2(badges(*row.model(), row).contains(wanted), qPrintable(badges(*row.model(), row)));
+      QVERIFY(row.data(Qt::AccessibleTextRole).toString().contains(wanted));
+    }
+  }
+
   void gapSaysWhy() {
     const auto trace = tests::traceOf("call main main.c\n  10\n  gap overwritten\n  11\n");
     SourceCache sources;

@@ -439,6 +439,33 @@ class DwarfLineSourceTest : public QObject {
     QVERIFY2(note.contains("nowhere.debug: there is no such file"), note.c_str());
   }
 
+  void stubsAreThoseThatObjdumpNames_data() {
+    QTest::addColumn<QStringList>("options");
+    QTest::newRow("plain") << QStringList{};
+    QTest::newRow("bound at once") << QStringList{"-Wl,-z,now"};
+    QTest::newRow("for indirect branch tracking") << QStringList{"-fcf-protection", "-Wl,-z,ibtplt"};
+    QTest::newRow("at fixed addresses") << QStringList{"-no-pie"};
+  }
+  void stubsAreThoseThatObjdumpNames() {
+    QFETCH(QStringList, options);
+    const QString file = compile("stubs", "shapes.cpp", QStringList{"-O1", "-g"} + options);
+    const auto lines = open(moduleOf(file));
+    int known = 0;
+    for (const QByteArray& line : run("objdump", {"-d", file}).split('\n')) {
+      const qsizetype begin = line.indexOf('<'), end = line.indexOf("@plt>:");
+      if (begin < 0 || end < 0 || line.contains("@@")) continue;
+      const VirtAddr address{line.left(begin).trimmed().toULongLong(nullptr, 16)};
+      const auto name = lines->stubAt(address);
+      // The first has no name of its own, and objdump calls it by the last one's.
+      if (name.empty() && known == 0) continue;
+      QCOMPARE(QByteArray(name.data(), static_cast<qsizetype>(name.size())),
+               line.sliced(begin + 1, end - begin - 1));
+      ++known;
+    }
+    QVERIFY(known > 3);
+    QVERIFY(lines->stubAt({1}).empty());
+  }
+
   void severalThreadsMayAskAtOnce() {
     const QString file = compile("program", "shapes.cpp", {"-O2", "-g"});
     const auto addresses = instructionsOf(file);
