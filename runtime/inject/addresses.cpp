@@ -7,11 +7,20 @@
 
 using namespace traceback::inject;
 
+// From the linker: where the runtime's code is.
+extern "C" [[gnu::visibility("hidden")]] const char __ehdr_start[], etext[];
+
 #define EXPORTED extern "C" [[gnu::visibility("default")]]
 
 namespace {
 
 constexpr int kMostFrames = 4096;  // for which there is room on the stack
+constexpr int kMostOwn = 8;  // frames of the runtime, more of which are never among the program's
+
+bool isOwn(std::uint64_t address) {
+  return address >= reinterpret_cast<std::uint64_t>(__ehdr_start) &&
+         address < reinterpret_cast<std::uint64_t>(etext) && !isHandlerReturn(address);
+}
 
 // Of the runtime itself the program meets one address only, which stands for libc's.
 std::uint64_t shown(std::uint64_t address, bool interrupted) {
@@ -28,18 +37,20 @@ const void* shown(const void* address) {
 EXPORTED int backtrace(void** frames, int size) noexcept {
   findLibc();
   if (size <= 0) return 0;
-  // One more, for the first that libc finds is this function.
+  // More, for some are ours: the first that libc finds is this function.
   const bool hasRoom = size <= kMostFrames;
-  const std::size_t bytes = hasRoom ? static_cast<std::size_t>(size + 1) * sizeof(void*) : 0;
+  const std::size_t bytes = hasRoom ? static_cast<std::size_t>(size + kMostOwn) * sizeof(void*) : 0;
   auto** const found = hasRoom ? static_cast<void**>(__builtin_alloca(bytes)) : frames;
-  const int count = libc.backtrace(found, hasRoom ? size + 1 : size) - 1;
+  const int count = libc.backtrace(found, hasRoom ? size + kMostOwn : size);
   bool interrupted = false;  // by the signal whose handler is the frame before
-  for (int i = 0; i < count; ++i) {
-    const auto address = reinterpret_cast<std::uint64_t>(found[i + 1]);
-    frames[i] = reinterpret_cast<void*>(shown(address, interrupted));
+  int used = 0;
+  for (int i = 0; i < count && used < size; ++i) {
+    const auto address = reinterpret_cast<std::uint64_t>(found[i]);
+    if (isOwn(address)) continue;
+    frames[used++] = reinterpret_cast<void*>(shown(address, interrupted));
     interrupted = isHandlerReturn(address) || address == libcRestorer();
   }
-  return count < 0 ? 0 : count;
+  return used;
 }
 
 EXPORTED int dladdr(const void* address, void* info) noexcept {

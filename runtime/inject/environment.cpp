@@ -146,6 +146,10 @@ void takeEnvironment(char** entries, Environment& environment) {
     } else if ((value = valueOf(entry, "TRACEBACK_COLLECTOR"))) {
       environment.collector.add(value);
       keep = false;
+    } else if ((value = valueOf(entry, "TRACEBACK_CLOCK"))) {
+      if (strcmp(value, "logical") == 0) environment.clock = Environment::Clock::Logical;
+      if (strcmp(value, "tsc") == 0) environment.clock = Environment::Clock::Counter;
+      keep = false;
     } else if ((value = valueOf(entry, "TRACEBACK_PROGRAM"))) {
       environment.program.add(value);
       keep = false;

@@ -14,6 +14,7 @@ namespace traceback::inject {
 //   TRACEBACK_BUFFER_SIZE bytes of a thread's main ring, with K, M or G
 //   TRACEBACK_MEMORY      how much of the memory a snap keeps: a name of format::kKeptMemoryNames
 //   TRACEBACK_COLLECTOR   the `traceback` program; else ../bin/traceback beside this library
+//   TRACEBACK_CLOCK       "tsc" or "logical": clock.h, where that is not to be found out
 //   TRACEBACK_PROGRAM     the program as the user named it, where `traceback run` did not start it
 // and those of runtime/format/cache.h.
 void takeEnvironment(char** entries, Environment& environment);

@@ -4,6 +4,7 @@
 #include <ucontext.h>
 
 #include "runtime/inject/actions.h"
+#include "runtime/inject/clock.h"
 #include "runtime/inject/collector.h"
 #include "runtime/inject/ghost.h"
 #include "runtime/inject/levels.h"

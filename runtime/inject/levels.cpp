@@ -1,5 +1,6 @@
 #include "runtime/inject/levels.h"
 
+#include "runtime/inject/clock.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/rings.h"
 #include "runtime/inject/segment.h"

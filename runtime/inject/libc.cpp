@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "runtime/inject/system.h"
+#include "runtime/inject/waits.h"
 
 extern "C" {
 extern void* traceback_real_dlopen;
@@ -26,7 +27,7 @@ namespace {
 constinit bool found = false;
 
 // By dlvsym, for dlsym is ours. Versions as x86-64 has them: the second of a pair is from before 2.34.
-void* lookUp(const char* name, const char* version, const char* older = nullptr) {
+void* lookUp(const char* name, const char* version, const char* older) {
   void* address = dlvsym(RTLD_NEXT, name, version);
   if (address == nullptr && older != nullptr) address = dlvsym(RTLD_NEXT, name, older);
   return address;
@@ -80,15 +81,16 @@ void findLibc() {
   lookUpInto(libc.backtrace, "backtrace", "GLIBC_2.2.5");
   lookUpInto(libc.dladdr, "dladdr", "GLIBC_2.34", "GLIBC_2.2.5");
   lookUpInto(libc.dladdr1, "dladdr1", "GLIBC_2.34", "GLIBC_2.3.3");
-  traceback_real_prctl = lookUp("prctl", "GLIBC_2.2.5");
-  traceback_real_syscall = lookUp("syscall", "GLIBC_2.2.5");
+  traceback_real_prctl = lookUp("prctl", "GLIBC_2.2.5", nullptr);
+  traceback_real_syscall = lookUp("syscall", "GLIBC_2.2.5", nullptr);
   traceback_real_dlopen = lookUp("dlopen", "GLIBC_2.34", "GLIBC_2.2.5");
   traceback_real_dlmopen = lookUp("dlmopen", "GLIBC_2.34", "GLIBC_2.3.4");
   traceback_real_dlsym = lookUp("dlsym", "GLIBC_2.34", "GLIBC_2.2.5");
-  traceback_real_longjmp = lookUp("longjmp", "GLIBC_2.2.5");
-  traceback_real__longjmp = lookUp("_longjmp", "GLIBC_2.2.5");
-  traceback_real_siglongjmp = lookUp("siglongjmp", "GLIBC_2.2.5");
-  traceback_real___longjmp_chk = lookUp("__longjmp_chk", "GLIBC_2.11");
+  traceback_real_longjmp = lookUp("longjmp", "GLIBC_2.2.5", nullptr);
+  traceback_real__longjmp = lookUp("_longjmp", "GLIBC_2.2.5", nullptr);
+  traceback_real_siglongjmp = lookUp("siglongjmp", "GLIBC_2.2.5", nullptr);
+  traceback_real___longjmp_chk = lookUp("__longjmp_chk", "GLIBC_2.11", nullptr);
+  findWaits(lookUp);
   errno = before;
   __atomic_store_n(&found, true, __ATOMIC_RELEASE);
 }

@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "runtime/format/clock.h"
 #include "runtime/inject/actions.h"
+#include "runtime/inject/clock.h"
 #include "runtime/inject/fault.h"
 #include "runtime/inject/files.h"
 #include "runtime/inject/ghost.h"
@@ -68,7 +70,10 @@ bool fillHeader(format::ProcessHeader& header) {
   readFile("/proc/sys/kernel/random/boot_id", reinterpret_cast<char*>(header.bootId), sizeof header.bootId);
   for (auto& byte : header.bootId)
     if (byte == '\n') byte = 0;
-  header.startTsc = timeStamp();
+  const bool logical = !counterIsTrusted();
+  format::clockIn(header).kind =
+      static_cast<std::uint32_t>(logical ? format::ClockKind::Logical : format::ClockKind::Counter);
+  header.startTsc = logical ? 0 : timeStamp();  // none: a logical clock tells no time
   header.startRealtimeNs = realtimeNow();
   const Environment& environment = process.environment;
   memcpy(header.snapFolder, environment.snapFolder.c_str(), environment.snapFolder.size() + 1);

@@ -28,6 +28,7 @@ struct Environment {
   Path runtimeFolder;          // XDG_RUNTIME_DIR
   Telling telling = Telling::OnTerminal;
   std::uint64_t runErrorDevice = 0, runErrorInode = 0;  // for Telling::WhereRunDid
+  enum class Clock : std::uint8_t { Find, Counter, Logical } clock = Clock::Find;  // clock.h
   Path home, stateHome;        // handed on to the collector
 };
 

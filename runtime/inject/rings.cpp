@@ -7,6 +7,7 @@
 #include <sys/vfs.h>
 
 #include "runtime/inject/alternate_stack.h"
+#include "runtime/inject/clock.h"
 #include "runtime/inject/files.h"
 #include "runtime/inject/process.h"
 

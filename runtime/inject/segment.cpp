@@ -1,5 +1,6 @@
 #include "runtime/inject/segment.h"
 
+#include "runtime/inject/clock.h"
 #include "runtime/inject/system.h"
 
 namespace traceback::inject {
@@ -78,6 +79,14 @@ Word* claimWord(SegmentHeader& segment) {
   *word = 0;
   putCursor(segment, word);
   return word;
+}
+
+bool isCalledAtNextHead(const SegmentHeader& segment) {
+  const Word* word = cursorOf(segment);
+  if (atSubBufferEnd(segment)) return false;
+  if (*word == format::kSentinelWord) return true;
+  return word[1] == format::kSentinelWord &&
+         indexOf(segment, word + 1) % segment.subBufferWords != segment.subBufferWords - 1;
 }
 
 void callAtNextHead(SegmentHeader& segment) {

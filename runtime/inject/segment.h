@@ -30,6 +30,8 @@ Word* claimWord(SegmentHeader& segment);
 // Whether the cursor is on the sentinel that ends a sub-buffer.
 bool atSubBufferEnd(const SegmentHeader& segment);
 
+// Whether callAtNextHead() waits for that.
+bool isCalledAtNextHead(const SegmentHeader& segment);
 // Makes the thread's next head probe on this segment call the runtime. May be called while the segment is
 // interrupted, for it touches only the word behind the cursor.
 void callAtNextHead(SegmentHeader& segment);

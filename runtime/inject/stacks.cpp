@@ -4,6 +4,7 @@
 
 #include "runtime/inject/libc.h"
 #include "runtime/inject/system.h"
+#include "runtime/inject/waiting.h"
 
 using namespace traceback::inject;
 
@@ -30,6 +31,7 @@ extern "C" [[gnu::visibility("default")]] int pthread_create(pthread_t* thread,
                                                              void* (*function)(void*),
                                                              void* argument) noexcept {
   findLibc();
+  noteSync(traceback::format::SyncKind::ThreadCreate, reinterpret_cast<const void*>(function));
   pthread_attr_t larger;
   return libc.pthreadCreate(thread, withRoom(attributes, larger), function, argument);
 }

@@ -31,12 +31,6 @@ long asLong(T* pointer) {
   return reinterpret_cast<long>(pointer);
 }
 
-inline std::uint64_t timeStamp() {
-  std::uint32_t low, high;
-  __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-  return (std::uint64_t{high} << 32) | low;
-}
-
 // Keeps the compiler from moving memory accesses over it: what a signal handler on this thread sees.
 inline void compilerBarrier() { __asm__ volatile("" ::: "memory"); }
 
