@@ -193,7 +193,7 @@ class QuestionTest : public QObject {
   }
 
   void ofWhatLeavesNoRecordsItIsNotSaidThatItNeverRan() {
-    const auto trace = tests::traceOf("call main main.c\n  10 untraced\n");
+    const auto trace = traceOf("call main main.c\n  10 untraced\n");
     Function puts;
     puts.name = "puts";
     puts.untraced = "it is in another file";
