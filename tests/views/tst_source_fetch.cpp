@@ -72,8 +72,10 @@ class SourceFetch : public QObject {
     QTRY_VERIFY(code->showsSource());
     QVERIFY(code->check().contains(QStringLiteral("as compiled")));
     const views::CodeView* view = code->sourceView();
-    QVERIFY(
-        view->document()->findBlockByNumber(view->currentLine()).text().contains(QStringLiteral("n->first")));
+    QVERIFY(view->document()
+                ->findBlockByNumber(view->currentLine())
+                .text()
+                .contains(QStringLiteral("node->first")));
     QCOMPARE(server.asked(), "/buildid/" + kId + "/source/src/parser.c\n");
     // It knows whose copy that is.
     bool named = false;
