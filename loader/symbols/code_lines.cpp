@@ -29,7 +29,7 @@ bool names(Dwarf_Die* unit, const std::string& file) {
 }  // namespace
 
 std::optional<std::vector<std::uint32_t>> linesWithCode(const ModuleFiles& module, const std::string& file,
-                                                        std::stop_token stop) {
+                                                        const std::stop_token& stop) {
   Debuginfod debuginfod([stop](std::uint64_t, std::uint64_t) { return !stop.stop_requested(); });
   ModuleFiles files = module;
   files.debuginfod = &debuginfod;

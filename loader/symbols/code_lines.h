@@ -15,6 +15,6 @@ namespace traceback::loader {
 // if there is no debug information or nothing of the file in it, or if stopped. Reads through the line tables
 // of all compilation units that name the file: seconds for a large module.
 std::optional<std::vector<std::uint32_t>> linesWithCode(const ModuleFiles& module, const std::string& file,
-                                                        std::stop_token stop = {});
+                                                        const std::stop_token& stop = {});
 
 }  // namespace traceback::loader
