@@ -52,7 +52,7 @@ class ModuleCodeLines : public views::CodeLinesProvider {
   std::optional<std::vector<std::uint32_t>> linesWithCode(const model::Module& module,
                                                           const model::SourceFile& file,
                                                           std::stop_token stop) override {
-    return loader::linesWithCode({module.path, module.path, module.buildId, {}}, file.path, std::move(stop));
+    return loader::linesWithCode({module.path, module.path, module.buildId, {}}, file.path, stop);
   }
 };
 

@@ -1,8 +1,6 @@
 #include "loader/snap/snap_summary.h"
 
-#include <memory>
 #include <string_view>
-#include <utility>
 
 #include "loader/reconstruct/snap_modules.h"
 
@@ -35,9 +33,7 @@ model::Trace::Summary summaryOf(const SnapContents& contents) {
 }
 
 model::Result<model::Trace::Summary> readSummary(const std::filesystem::path& file) {
-  auto opened = RegularFile::open(file);
-  if (!opened) return std::unexpected(opened.error());
-  const auto snap = SnapReader::open(std::make_shared<const FileBytes>(std::move(*opened)), file.string());
+  const auto snap = SnapReader::openFile(file);
   if (!snap) return std::unexpected(snap.error());
   model::LoadReport ignored;
   const SnapContents contents = readContents(*snap, ignored);
