@@ -62,7 +62,7 @@ SUITES = [
           r"^test (\S+) failed", r"^Total tests: run=([\d,]+)", 170),
     Suite("redis", "redis", "redis_*.orig.tar.*",
           "for p in redis-server redis-cli redis-benchmark redis-check-aof redis-check-rdb redis-sentinel; do ln -sf /usr/bin/$p src/$p; done",
-          "timeout 400 ./runtest --clients 1 --single unit/type/list --single unit/type/hash --single unit/type/set --single unit/scripting --single unit/expire "
+          "timeout 1200 ./runtest --clients 1 --single unit/type/list --single unit/type/hash --single unit/type/set --single unit/scripting --single unit/expire "
           "--single unit/bitops --single unit/sort --single unit/geo --single unit/hyperloglog --single unit/multi", r"^\[(?:err|exception)\]: (.*?)(?: in tests.*)?$", r"^\[ok\]: (.*?)(?: \(\d+ ms\))?$", 180),
     Suite("jq", "jq", "jq_*.orig.tar.*", "true",
           "cd tests; for f in jq man onig base64 uri optional; do [ -f $f.test ] && jq -L modules --run-tests $f.test; done",
