@@ -59,13 +59,13 @@ Action kernelActionFor(int signal, const Action& program) {
     action.handler = reinterpret_cast<std::uint64_t>(&runHandler);
     action.flags = (program.flags | SA_SIGINFO | kRestorerFlag) & ~std::uint64_t{SA_RESETHAND};
     action.restorer = restorer;
-    action.mask = kAllSignals;  // until runHandler() lets in what the program's own mask does
+    action.mask = kAllButFaults;  // until runHandler() lets in what the program's own mask does
     return action;
   }
   if (program.handler == kDefault && isFatal(signal))
     return {reinterpret_cast<std::uint64_t>(&meetFault),
             SA_SIGINFO | SA_ONSTACK | kRestorerFlag | (process.sandboxed ? SA_RESETHAND : 0u), restorer,
-            kAllSignals};
+            kAllButFaults};
   return program;
 }
 

@@ -7,9 +7,6 @@
 
 using namespace traceback::inject;
 
-// From the linker: where the runtime's code is.
-extern "C" [[gnu::visibility("hidden")]] const char __ehdr_start[], etext[];
-
 #define EXPORTED extern "C" [[gnu::visibility("default")]]
 
 namespace {
@@ -17,10 +14,7 @@ namespace {
 constexpr int kMostFrames = 4096;  // for which there is room on the stack
 constexpr int kMostOwn = 8;  // frames of the runtime, more of which are never among the program's
 
-bool isOwn(std::uint64_t address) {
-  return address >= reinterpret_cast<std::uint64_t>(__ehdr_start) &&
-         address < reinterpret_cast<std::uint64_t>(etext) && !isHandlerReturn(address);
-}
+bool isOwn(std::uint64_t address) { return isRuntimeCode(address) && !isHandlerReturn(address); }
 
 // Of the runtime itself the program meets one address only, which stands for libc's.
 std::uint64_t shown(std::uint64_t address, bool interrupted) {

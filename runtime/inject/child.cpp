@@ -2,9 +2,12 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 
+#include "runtime/inject/actions.h"
 #include "runtime/inject/system.h"
 
 namespace traceback::inject {
@@ -14,11 +17,20 @@ namespace {
 [[gnu::noinline]] void becomeProgram(const ChildProgram& start) {
   // Its own copy of the handlers: none of ours may run in it.
   const std::uint64_t none = 0;
-  const struct {
-    std::uint64_t handler, flags, restorer, mask;
-  } byDefault{};
+  const Action byDefault{};
   for (int signal = 1; signal <= 64; ++signal)
     systemCall(__NR_rt_sigaction, signal, asLong(&byDefault), 0, 8);
+  // What is too large for its file fails, and is removed, instead of ending the child.
+  const Action ignored{1, 0, 0, 0};
+  systemCall(__NR_rt_sigaction, SIGXFSZ, asLong(&ignored), 0, 8);
+  // The program's limits are for itself: as far as it may, the child goes beyond.
+  constexpr int kLimited[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_FSIZE, RLIMIT_NOFILE};
+  for (const int resource : kLimited) {
+    rlimit limit{};
+    if (failed(systemCall(__NR_prlimit64, 0, resource, 0, asLong(&limit)))) continue;
+    limit.rlim_cur = limit.rlim_max;
+    systemCall(__NR_prlimit64, 0, resource, asLong(&limit), 0);
+  }
   systemCall(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, asLong(&none), 0, 8);
   if (start.silent) {
     systemCall(__NR_close, 2);

@@ -33,12 +33,9 @@ bool counterIsInvariant() {
 }  // namespace
 
 std::uint64_t timeStamp() {
-  format::ProcessHeader* file = process.file;
-  if (file != nullptr) {
-    format::ProcessClock& clock = format::clockIn(*file);
-    if (clock.kind == static_cast<std::uint32_t>(format::ClockKind::Logical))
-      return __atomic_add_fetch(&clock.logicalTime, std::uint64_t{1}, __ATOMIC_SEQ_CST);
-  }
+  if (process.logicalClock && process.file != nullptr)
+    return __atomic_add_fetch(&format::clockIn(*process.file).logicalTime, std::uint64_t{1},
+                              __ATOMIC_SEQ_CST);
   std::uint32_t low, high;
   __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
   return (std::uint64_t{high} << 32) | low;

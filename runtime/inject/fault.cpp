@@ -6,8 +6,8 @@
 #include "runtime/inject/actions.h"
 #include "runtime/inject/clock.h"
 #include "runtime/inject/collector.h"
-#include "runtime/inject/ghost.h"
 #include "runtime/inject/levels.h"
+#include "runtime/inject/own_fault.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/rings.h"
 
@@ -77,6 +77,7 @@ bool isMetAgain(int signal, const siginfo_t& info) {
 }
 
 void record(int signal, const siginfo_t& info, const ucontext_t& context) {
+  leaveLostRing();
   Interrupted interrupted;
   beginSignal(interrupted, signal, info, context, format::kSignalFatal);
   format::ProcessHeader* file = process.file;
@@ -91,7 +92,7 @@ void record(int signal, const siginfo_t& info, const ucontext_t& context) {
 
 void meetFault(int signal, siginfo_t* info, void* data) {
   auto& context = *static_cast<ucontext_t*>(data);
-  if (isForksFault(signal, *info)) return;
+  if (isOwnFault(signal, *info, context)) return;
   if (process.sandboxed) {
     // The kernel has put the default action back already; most faults are met again on return.
     record(signal, *info, context);

@@ -4,9 +4,9 @@
 
 #include "runtime/inject/actions.h"
 #include "runtime/inject/alternate_stack.h"
-#include "runtime/inject/ghost.h"
 #include "runtime/inject/levels.h"
 #include "runtime/inject/modules.h"
+#include "runtime/inject/own_fault.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/rings.h"
 
@@ -14,6 +14,8 @@
 extern "C" void traceback_call_handler(int, siginfo_t*, void* context, std::uint64_t handler,
                                        std::uint64_t pc, std::uint64_t shown);
 extern "C" const char traceback_handler_returns[];
+// From the linker: where the runtime's code is.
+extern "C" [[gnu::visibility("hidden")]] const char __ehdr_start[], etext[];
 
 namespace traceback::inject {
 
@@ -63,12 +65,13 @@ void setMask(const std::uint64_t& mask) {
 
 }  // namespace
 
-// Comes with all signals blocked (actions.cpp), and lets them in only around the program's handler: a signal
-// that interrupted what is done here before the level is taken, or after it is given back, would write down
-// that it interrupted the runtime, and nobody could tell where in its path the program then was.
+// Comes with all signals blocked that the runtime does not cause itself (actions.cpp, own_fault.h), and lets
+// them in only around the program's handler: a signal that interrupted what is done here before the level is
+// taken, or after it is given back, would write down that it interrupted the runtime, and nobody could tell
+// where in its path the program then was.
 void runHandler(int signal, siginfo_t* info, void* data) {
   auto& context = *static_cast<ucontext_t*>(data);
-  if (isForksFault(signal, *info)) return;
+  if (isOwnFault(signal, *info, context)) return;
   const Action action = actionAtArrival(signal);
   if (action.handler <= 1) return;  // never handled: cannot happen
   Interrupted interrupted;
@@ -78,9 +81,14 @@ void runHandler(int signal, siginfo_t* info, void* data) {
     setMask(maskOf(action, signal, context));
     // Whoever unwinds comes to the copy: what catches an exception there goes on being recorded.
     traceback_call_handler(signal, info, data, action.handler, shown.copy(), shown.shown());
-    setMask(kAllSignals);
+    setMask(kAllButFaults);
   }
   endSignal(interrupted, context);
+}
+
+bool isRuntimeCode(std::uint64_t address) {
+  return address >= reinterpret_cast<std::uint64_t>(__ehdr_start) &&
+         address < reinterpret_cast<std::uint64_t>(etext);
 }
 
 bool isHandlerReturn(std::uint64_t address) {

@@ -116,7 +116,7 @@ void expectJump() {
   if (inForkedChild()) return;
   Thread& t = thread();
   if (t.level == 0) return;
-  SignalsBlocked blocked;  // for a handler might fork, and the child has another ring
+  const SignalsBlocked blocked(kAllButFaults);  // for a handler might fork, and the child has another ring
   if (t.state != ThreadState::Traced || t.level == 0 || t.level >= format::kMaxSegments) return;
   callAtNextHead(*segmentOf(t, t.level));
 }
@@ -178,8 +178,11 @@ void endSignal(const Interrupted& interrupted, const ucontext_t& context) {
     }
     setLevel(t, interrupted.level);
   }
-  // If the thread has ended meanwhile, its ring is gone.
-  if (t.state != ThreadState::Ended) setSlot(interrupted.segment);
+  // If the thread has ended meanwhile, its ring is gone; or it was lost.
+  if (t.state == ThreadState::Untraced)
+    enterDiscard(t);
+  else if (t.state != ThreadState::Ended)
+    setSlot(interrupted.segment);
   restoreSpills(interrupted.spills);
 }
 

@@ -13,6 +13,7 @@
 #include "runtime/inject/files.h"
 #include "runtime/inject/ghost.h"
 #include "runtime/inject/modules.h"
+#include "runtime/inject/own_fault.h"
 #include "runtime/inject/rings.h"
 
 namespace traceback::inject {
@@ -25,8 +26,6 @@ constinit std::uint32_t* forkGuard = nullptr;
 constinit format::ProcessModule modules[format::kMaxModules];
 constinit unsigned modulesUsed = 0;
 
-inline constexpr std::uint64_t kFileSize =
-    sizeof(format::ProcessHeader) + std::uint64_t{format::kMaxModules} * sizeof(format::ProcessModule);
 inline constexpr std::uint64_t kModulesAtStart = 64;  // what is allocated at once; the rest as it is needed
 
 format::ProcessModule* fileModules() { return reinterpret_cast<format::ProcessModule*>(process.file + 1); }
@@ -70,7 +69,7 @@ bool fillHeader(format::ProcessHeader& header) {
   readFile("/proc/sys/kernel/random/boot_id", reinterpret_cast<char*>(header.bootId), sizeof header.bootId);
   for (auto& byte : header.bootId)
     if (byte == '\n') byte = 0;
-  const bool logical = !counterIsTrusted();
+  const bool logical = process.logicalClock = !counterIsTrusted();
   format::clockIn(header).kind =
       static_cast<std::uint32_t>(logical ? format::ClockKind::Logical : format::ClockKind::Counter);
   header.startTsc = logical ? 0 : timeStamp();  // none: a logical clock tells no time
@@ -149,22 +148,22 @@ long mapProcessFile(std::uint64_t place) {
   if (failed(file)) return -1;
   const std::uint64_t first = sizeof(format::ProcessHeader) + kModulesAtStart * sizeof(format::ProcessModule);
   long mapping = -1;
-  if (mayMakeFile(kFileSize) && !failed(systemCall(__NR_ftruncate, file, kFileSize)) &&
+  if (mayMakeFile(kProcessFileSize) && !failed(systemCall(__NR_ftruncate, file, kProcessFileSize)) &&
       !failed(systemCall(__NR_fallocate, file, 0, 0, first)) &&
       (place == 0 || copyMapping(static_cast<int>(file), place, first)))
-    mapping = systemCall(__NR_mmap, static_cast<long>(place), kFileSize, PROT_READ | PROT_WRITE,
+    mapping = systemCall(__NR_mmap, static_cast<long>(place), kProcessFileSize, PROT_READ | PROT_WRITE,
                          MAP_SHARED | (place == 0 ? 0 : MAP_FIXED), file, 0);
   systemCall(__NR_close, file);
   if (failed(mapping)) return -1;
-  systemCall(__NR_madvise, mapping, kFileSize, MADV_DONTFORK);
-  systemCall(__NR_madvise, mapping, kFileSize, MADV_DONTDUMP);
+  systemCall(__NR_madvise, mapping, kProcessFileSize, MADV_DONTFORK);
+  systemCall(__NR_madvise, mapping, kProcessFileSize, MADV_DONTDUMP);
   return mapping;
 }
 
 }  // namespace
 
 bool openProcessFile() {
-  if (process.file != nullptr) return true;
+  if (process.file != nullptr) return leaveLostProcessFile(), true;
   if (process.folderFailed) return false;
   process.folderFailed = true;
   if (!findFolder(process.folder)) return false;
@@ -207,6 +206,7 @@ bool appendModule(const format::ProcessModule& module) {
 
 void publishModule(unsigned index) {
   if (process.file == nullptr) return;
+  leaveLostProcessFile();
   // Allocates the memory first: a write to a full file system would be a SIGBUS.
   if (index >= kModulesAtStart) {
     const auto start = reinterpret_cast<std::uint64_t>(&fileModules()[index]) & ~std::uint64_t{4095};
@@ -219,11 +219,13 @@ void publishModule(unsigned index) {
 
 void markUnloaded(unsigned index) {
   modules[index].unloaded = 1;
+  leaveLostProcessFile();
   if (process.file != nullptr && index < process.file->moduleCount) fileModules()[index].unloaded = 1;
 }
 
 void removeProcessFolder() {
   if (process.file == nullptr || inForkedChild()) return;
+  leaveLostProcessFile();
   if (process.sandboxed) {
     process.file->lastTsc = timeStamp();
     process.file->state = static_cast<std::uint32_t>(format::ProcessState::Exited);

@@ -43,10 +43,15 @@ struct Process {
   std::uint64_t generation = 0;  // grows in each forked child
   Path folder;                 // of this process, in the ring folder; empty until a thread needs it
   bool folderFailed = false;
+  bool logicalClock = false;   // clock.h
   format::ProcessHeader* file = nullptr;
   SpinLock lock;               // of the folder and of the table of rings
 };
 extern Process process;
+
+// As it is mapped.
+inline constexpr std::uint64_t kProcessFileSize =
+    sizeof(format::ProcessHeader) + std::uint64_t{format::kMaxModules} * sizeof(format::ProcessModule);
 
 // True in a child that was forked, however that was done, until childStarted() has run there. A page that
 // the kernel wipes on fork tells; a vfork child shares it, and is rightly taken for the parent.

@@ -9,6 +9,7 @@
 #include "runtime/inject/alternate_stack.h"
 #include "runtime/inject/clock.h"
 #include "runtime/inject/files.h"
+#include "runtime/inject/own_fault.h"
 #include "runtime/inject/process.h"
 
 namespace traceback::inject {
@@ -234,9 +235,12 @@ void threadEnds() {
     return;
   }
   Locked locked(process.lock);
-  if (t.state != ThreadState::Traced) return;
-  writeThreadEnd(t);
-  systemCall(__NR_munmap, asLong(t.ring->header), static_cast<long>(t.ring->size));
+  if (t.ring == nullptr) return;
+  leaveLostRing();
+  if (t.state == ThreadState::Traced) {
+    writeThreadEnd(t);
+    systemCall(__NR_munmap, asLong(t.ring->header), static_cast<long>(t.ring->size));
+  }
   t.ring->use = Ring::Use::Ended;
   t.ring = nullptr;
   dropAlternateStack(t);

@@ -35,12 +35,15 @@ long asLong(T* pointer) {
 inline void compilerBarrier() { __asm__ volatile("" ::: "memory"); }
 
 inline constexpr std::uint64_t kAllSignals = ~std::uint64_t{0};
+// But SIGBUS and SIGSEGV, 7 and 11, which the runtime may cause by itself (own_fault.h).
+inline constexpr std::uint64_t kAllButFaults =
+    kAllSignals & ~(std::uint64_t{1} << (7 - 1)) & ~(std::uint64_t{1} << (11 - 1));
 
-// Blocks every signal for as long as it lives.
+// Blocks every signal, or those given, for as long as it lives.
 class SignalsBlocked {
  public:
-  SignalsBlocked() {
-    systemCall(__NR_rt_sigprocmask, 0 /* SIG_BLOCK */, asLong(&kAllSignals), asLong(&m_before), 8);
+  explicit SignalsBlocked(const std::uint64_t& signals = kAllSignals) {
+    systemCall(__NR_rt_sigprocmask, 0 /* SIG_BLOCK */, asLong(&signals), asLong(&m_before), 8);
   }
   ~SignalsBlocked() { systemCall(__NR_rt_sigprocmask, 2 /* SIG_SETMASK */, asLong(&m_before), 0, 8); }
   SignalsBlocked(const SignalsBlocked&) = delete;

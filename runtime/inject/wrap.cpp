@@ -21,16 +21,16 @@ Word* freshWord(std::uint64_t stackPointer) {
     leaveAbandonedLevels(t, stackPointer);
   }
   SegmentHeader* segment = slot();
-  if (segment != &t.discard) return claimWord(*segment);
+  if (segment != &t.discard && t.state == ThreadState::Traced) return claimWord(*segment);
   enterDiscard(t);
   return cursorOf(t.discard);
 }
 
 }  // namespace
 
-// No handler runs in between: it might fork, and the child's thread has no ring.
+// No handler of the program's runs in between: it might fork, and the child's thread has no ring.
 extern "C" [[gnu::used]] Word* traceback_wrap(std::uint64_t stackPointer) {
   if (process.sandboxed) return freshWord(stackPointer);
-  const SignalsBlocked blocked;
+  const SignalsBlocked blocked(kAllButFaults);
   return freshWord(stackPointer);
 }
