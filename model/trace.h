@@ -137,6 +137,7 @@ class Trace {
     RuntimeAddr faultAddress;
     std::string program;  // as the user named it
     std::uint32_t pid = 0;
+    std::string occasion = {};  // why a process was snapped that went on, in words; empty if that is not said
     std::string host;
     Nanoseconds when;
     std::string commandLine;

@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "model/function_name.h"
+#include "model/utf8.h"
 
 namespace traceback::views {
 namespace {
@@ -208,11 +209,16 @@ QString reasonText(const model::Trace::Summary& summary) {
     case model::TraceReason::Recovered:
       return Words::tr("Recovered after the process was gone");
     case model::TraceReason::Api:
-      return Words::tr("Snap asked for by the program");
+      // The words say that it asked.
+      return summary.occasion.empty() ? Words::tr("Snap asked for by the program")
+                                      : Words::tr("The program %1")
+                                            .arg(QString::fromStdString(model::printable(summary.occasion)));
     case model::TraceReason::Hang:
       return Words::tr("The program hung");
     case model::TraceReason::Policy:
-      return Words::tr("Snap taken by a policy rule");
+      return summary.occasion.empty() ? Words::tr("Snap taken by a policy rule")
+                                      : Words::tr("The program %1: the policy wanted a snap")
+                                            .arg(QString::fromStdString(model::printable(summary.occasion)));
     case model::TraceReason::Unknown:
       break;
   }

@@ -6,6 +6,7 @@
 
 #include "app/traceback/command.h"
 #include "app/traceback/output.h"
+#include "app/traceback/policy_check.h"
 
 namespace {
 
@@ -26,6 +27,7 @@ int parseAndRun(std::vector<std::string> arguments) {
   addPlan(app, chosen);
   addSnap(app, chosen);
   addRecover(app, chosen);
+  addPolicy(app, chosen);
   addPrint(app, chosen);
   addQuery(app, chosen);
   addCompare(app, chosen);

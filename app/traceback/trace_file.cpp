@@ -47,11 +47,11 @@ std::string reasonText(const model::Trace::Summary& summary) {
     case model::TraceReason::Recovered:
       return "recovered after it was killed";
     case model::TraceReason::Api:
-      return "snapped itself";
+      return summary.occasion.empty() ? "snapped itself" : summary.occasion;
     case model::TraceReason::Hang:
       return "hung";
     case model::TraceReason::Policy:
-      return "snapped by policy";
+      return summary.occasion.empty() ? "snapped by policy" : summary.occasion + " (snapped by policy)";
     case model::TraceReason::Unknown:
       break;
   }

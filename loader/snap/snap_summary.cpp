@@ -27,6 +27,7 @@ model::Trace::Summary summaryOf(const SnapContents& contents) {
     const auto found = contents.host.find(key);
     return found == contents.host.end() ? std::string{} : found->second;
   };
+  summary.occasion = host("occasion");
   summary.host = host("hostname");
   summary.commandLine = host("command-line");
   return summary;

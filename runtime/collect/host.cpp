@@ -18,13 +18,6 @@ namespace traceback::collect {
 
 namespace {
 
-// One line a value: what would end it early is shown otherwise.
-std::string oneLine(std::string text) {
-  for (char& byte : text)
-    if (byte == '\n' || byte == '\r') byte = ' ';
-  return text;
-}
-
 std::string commandLine(pid_t pid) {
   const auto bytes = readWhole(std::format("/proc/{}/cmdline", pid));
   if (!bytes) return {};
@@ -59,6 +52,12 @@ std::string buildIdOf(const std::string& path) {
 }
 
 }  // namespace
+
+std::string oneLine(std::string text) {
+  for (char& byte : text)
+    if (byte == '\n' || byte == '\r') byte = ' ';
+  return text;
+}
 
 std::string describeHost(std::optional<pid_t> livingProcess) {
   std::string text;

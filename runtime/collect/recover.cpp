@@ -13,7 +13,9 @@
 #include <format>
 
 #include "runtime/collect/process_folder.h"
+#include "runtime/collect/retention.h"
 #include "runtime/collect/snap_assembly.h"
+#include "runtime/format/clock.h"
 
 namespace traceback::collect {
 
@@ -31,7 +33,9 @@ void setTime(SnapContents& contents) {
   ::clock_gettime(CLOCK_REALTIME, &now);
   contents.realtimeNs =
       static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-  contents.tsc = __rdtsc();
+  const format::ProcessClock& clock = format::clockIn(contents.folder.header);
+  const bool logical = clock.kind == static_cast<std::uint32_t>(format::ClockKind::Logical);
+  contents.tsc = logical ? clock.logicalTime + 1 : __rdtsc();
 }
 
 // The folder of a living process, found by the process file that it has mapped: wherever it put it.
@@ -182,10 +186,39 @@ model::Result<fs::path> collectFault(pid_t pid, pid_t tid, const FaultOptions& o
     return model::fail(std::format("does not tell of a fault in thread {} of process {}", tid, pid),
                        (options.processFolder / "process").string());
   contents->reason = reasonOf(process);
-  auto snap = writeSnap(*contents, snapFolderFor(options.snapFolder, process));
+  const fs::path snapFolder = snapFolderFor(options.snapFolder, process);
+  auto snap = writeSnap(*contents, snapFolder);
   if (!snap) return snap;
+  keepWithin(snapFolder, options.limits, *snap);
   setState(options.processFolder, format::ProcessState::Snapped);
   removeFolder(options.processFolder);
+  return snap;
+}
+
+std::string describe(Occasion occasion, const std::string& text) {
+  switch (occasion) {
+    case Occasion::Exception:
+      return "threw " + text;
+    case Occasion::Exit:
+      return "exits with status " + text;
+    default:
+      return text.empty() ? "asked for a snap" : "asked for a snap: " + text;
+  }
+}
+
+model::Result<fs::path> collectOccasion(pid_t pid, pid_t tid, const OccasionOptions& options) {
+  auto contents = readLiving(pid, options.processFolder, std::nullopt);
+  if (!contents) return std::unexpected(contents.error());
+  if (contents->folder.header.pid != static_cast<std::uint32_t>(pid))
+    return model::fail(std::format("is not of process {}", pid),
+                       (options.processFolder / "process").string());
+  contents->reason =
+      options.occasion == Occasion::Call ? format::SnapReason::Api : format::SnapReason::Policy;
+  contents->occasionTid = tid;
+  contents->occasion = describe(options.occasion, options.text);
+  const fs::path folder = snapFolderFor(options.snapFolder, contents->folder.header);
+  auto snap = writeSnap(*contents, folder);
+  if (snap) keepWithin(folder, options.limits, *snap);
   return snap;
 }
 

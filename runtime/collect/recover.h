@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "model/error.h"
@@ -23,9 +24,27 @@ struct SnapOptions {
   std::optional<format::KeptMemory> keptMemory;  // nothing: as the process was told
 };
 
+// Snaps that the process's policy does not want to keep, beside a new one.
+struct SnapLimits {
+  std::uint64_t diskLimit = 0;  // bytes of all in the folder; 0: none
+  std::uint64_t keepSeconds = 0;  // since they were written; 0: for ever
+};
+
 struct FaultOptions {
   std::filesystem::path processFolder;  // the process's own folder (process.h), named by the runtime
   std::filesystem::path snapFolder;  // as in SnapOptions
+  SnapLimits limits;
+};
+
+// Why a process that goes on is snapped.
+enum class Occasion { Call, Exception, Exit };
+
+struct OccasionOptions {
+  std::filesystem::path processFolder;
+  std::filesystem::path snapFolder;
+  SnapLimits limits;
+  Occasion occasion = Occasion::Call;
+  std::string text;  // what the program said, the exception's class, the exit status
 };
 
 struct RecoverOptions {
@@ -47,6 +66,13 @@ model::Result<std::filesystem::path> snapProcess(pid_t pid, const SnapOptions& o
 // process whose thread TID met a fatal signal, and waits for it; 0 as exit status tells it that the snap
 // was written. The process file then says so too.
 model::Result<std::filesystem::path> collectFault(pid_t pid, pid_t tid, const FaultOptions& options);
+
+// What `traceback collect --occasion` does: as above, for a process that goes on when the runtime's thread
+// TID has waited for it.
+model::Result<std::filesystem::path> collectOccasion(pid_t pid, pid_t tid, const OccasionOptions& options);
+
+// "threw std::out_of_range", as the snap and a message have it.
+std::string describe(Occasion occasion, const std::string& text);
 
 // Makes a snap of every dead process that left its folder in the ring folder, then removes the folder. The
 // folder of a living process is left alone; of one that ended by itself, or whose snap was already

@@ -117,6 +117,7 @@ format::SnapReasonData reasonData(const SnapContents& contents) {
   reason.reason = static_cast<std::uint32_t>(contents.reason);
   reason.realtimeNs = contents.realtimeNs;
   reason.tsc = contents.tsc;
+  reason.tid = static_cast<std::uint32_t>(contents.occasionTid);
   if (process.faultSignal != 0) {
     reason.signal = process.faultSignal;
     reason.signalCode = process.faultCode;
@@ -220,6 +221,7 @@ model::Result<std::filesystem::path> writeSnap(const SnapContents& contents,
   const std::vector<SnapThread> threads = threadsOf(contents);
   const format::SnapReasonData reason = reasonData(contents);
   std::string host = describeHost(contents.livingProcess);
+  if (!contents.occasion.empty()) host += std::format("occasion={}\n", oneLine(contents.occasion));
   if (!contents.note.empty()) host += std::format("note={}\n", contents.note);
   if (contents.memory.leftOut != 0) host += std::format("memory-left-out={}\n", contents.memory.leftOut);
   using Type = format::SectionType;

@@ -21,6 +21,8 @@ struct SnapContents {
   ProcessMemory memory;
   format::SnapReason reason = format::SnapReason::UserRequest;
   std::optional<pid_t> livingProcess;
+  pid_t occasionTid = 0;  // of the thread that had a process snapped which goes on; 0 if none
+  std::string occasion;   // why, in words
   std::string note;  // what could not be had; empty if nothing
   std::uint64_t tsc = 0;
   std::uint64_t realtimeNs = 0;

@@ -6,6 +6,7 @@
 #include "runtime/inject/fault.h"
 #include "runtime/inject/handlers.h"
 #include "runtime/inject/libc.h"
+#include "runtime/inject/policy_file.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/system.h"
 
@@ -32,8 +33,28 @@ long kernelSigaction(int signal, const Action* next, Action* previous) {
   return systemCall(__NR_rt_sigaction, signal, asLong(next), asLong(previous), 8);
 }
 
+// By default: whoever asks to snap the others asks in vain.
+bool endsProcess(int signal) {
+  switch (signal) {
+    case SIGCHLD:
+    case SIGCONT:
+    case SIGURG:
+    case SIGWINCH:
+    case SIGSTOP:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+      return false;
+    default:
+      return true;
+  }
+}
+
 // Signals whose default action ends the process because something is wrong with it.
 bool isFatal(int signal) {
+  const std::uint64_t bit = std::uint64_t{1} << (signal - 1);
+  if ((policy().ignoreSignals & bit) != 0) return false;
+  if ((policy().snapSignals & bit) != 0) return endsProcess(signal);
   switch (signal) {
     case SIGSEGV:
     case SIGBUS:

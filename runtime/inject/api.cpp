@@ -12,6 +12,7 @@
 #include "runtime/inject/modules.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/system.h"
+#include "runtime/inject/trigger.h"
 
 using namespace traceback::inject;
 
@@ -91,6 +92,7 @@ void enterSandbox() {
 }
 
 void endProcess(int status) {
+  meetExit(status);
   removeProcessFolder();
   for (;;) systemCall(__NR_exit_group, status);
 }

@@ -4,8 +4,10 @@
 #include <asm/termbits.h>
 #include <linux/prctl.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "runtime/inject/child.h"
+#include "runtime/inject/policy_file.h"
 #include "runtime/inject/process.h"
 
 namespace traceback::inject {
@@ -49,26 +51,75 @@ void rememberStandardError() {
   hasStandardError = !failed(systemCall(__NR_fstat, 2, asLong(&standardError)));
 }
 
-void runCollector() {
+namespace {
+
+// The process whose collector is at work: a forked child's is none of its parent's.
+constinit std::uint32_t collecting = 0;
+
+class Turn {
+ public:
+  Turn() {
+    for (unsigned waited = 0; waited < kMostMilliseconds; ++waited) {
+      std::uint32_t other = __atomic_load_n(&collecting, __ATOMIC_ACQUIRE);
+      if (other != process.pid && __atomic_compare_exchange_n(&collecting, &other, process.pid, false,
+                                                              __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return;
+      const struct timespec pause{0, 1'000'000};
+      systemCall(__NR_nanosleep, asLong(&pause), 0);
+    }
+  }
+  ~Turn() { __atomic_store_n(&collecting, 0u, __ATOMIC_RELEASE); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+};
+
+bool collect(const Occasion* occasion, bool speak) {
   const Environment& environment = process.environment;
-  Text<24> pid, tid;
+  Text<24> pid, tid, disk, keep;
   pid.add(std::uint64_t{process.pid});
   tid.add(std::uint64_t{rawTid()});
-  const char* arguments[] = {
+  const char* arguments[20] = {
       environment.collector.c_str(), "collect", "--pid", pid.c_str(), "--tid", tid.c_str(), "--folder",
-      process.folder.c_str(),        nullptr};
+      process.folder.c_str()};
+  unsigned count = 8;
+  const auto add = [&](const char* name, const char* value) {
+    arguments[count++] = name;
+    arguments[count++] = value;
+  };
+  if (occasion != nullptr) {
+    add("--occasion", occasion->kind);
+    static constinit Text<512> said;
+    said.clear();
+    said.add("--text=");
+    said.add(occasion->text);
+    arguments[count++] = said.c_str();
+  }
+  const Policy& rules = policy();
+  if (rules.diskLimit != 0) add("--disk", disk.add(rules.diskLimit).c_str());
+  if (rules.keepSeconds != 0) add("--keep", keep.add(rules.keepSeconds).c_str());
   const char* variables[4] = {};
   unsigned used = 0;
   variables[used++] = "PATH=/usr/local/bin:/usr/bin:/bin";
   if (!environment.home.empty()) variables[used++] = environment.home.c_str();
   if (!environment.stateHome.empty()) variables[used++] = environment.stateHome.c_str();
-  const bool speak = mayTell();
   const ChildProgram child{environment.collector.c_str(), arguments, variables, !speak, kMostMilliseconds};
 
   // Yama lets a process be traced by its descendants if it says so.
   systemCall(__NR_prctl, PR_SET_PTRACER, process.pid);
-  if (runChild(child) == 0) return;
-  if (!speak) return;
+  return runChild(child) == 0;
+}
+
+}  // namespace
+
+bool runCollector(const Occasion& occasion) {
+  const Turn turn;
+  return collect(&occasion, mayTell());
+}
+
+void runCollectorAtFault() {
+  const Turn turn;
+  const bool speak = mayTell();
+  if (collect(nullptr, speak) || !speak) return;
   static constinit Text<1200> message;
   message.clear();
   message

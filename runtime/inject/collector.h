@@ -1,4 +1,4 @@
-// Starting `traceback collect` for a process that is about to end.
+// Starting `traceback collect` for a process that is about to end, or that goes on.
 #pragma once
 
 namespace traceback::inject {
@@ -6,7 +6,16 @@ namespace traceback::inject {
 // At the start: whether standard error is ours to write to must be known before the program closes it.
 void rememberStandardError();
 
-// Runs the collector and waits for it. On failure says on standard error how to recover.
-void runCollector();
+// Why a process that goes on is snapped.
+struct Occasion {
+  const char* kind;  // "call", "exception", "exit"
+  const char* text;  // more of it; may be empty
+};
+
+// Runs the collector and waits for it. At a fault, failure is told on standard error, and how to recover.
+// Calls from several threads wait for each other. Signals must be blocked.
+void runCollectorAtFault();
+// True if the snap was written.
+bool runCollector(const Occasion& occasion);
 
 }  // namespace traceback::inject

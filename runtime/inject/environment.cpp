@@ -142,6 +142,7 @@ void takeEnvironment(char** entries, Environment& environment) {
       keep = false;
     } else if ((value = valueOf(entry, "TRACEBACK_MEMORY"))) {
       environment.keptMemory = parseKeptMemory(value);
+      environment.keptMemorySaid = true;
       keep = false;
     } else if ((value = valueOf(entry, "TRACEBACK_COLLECTOR"))) {
       environment.collector.add(value);
@@ -149,6 +150,9 @@ void takeEnvironment(char** entries, Environment& environment) {
     } else if ((value = valueOf(entry, "TRACEBACK_CLOCK"))) {
       if (strcmp(value, "logical") == 0) environment.clock = Environment::Clock::Logical;
       if (strcmp(value, "tsc") == 0) environment.clock = Environment::Clock::Counter;
+      keep = false;
+    } else if ((value = valueOf(entry, "TRACEBACK_POLICY"))) {
+      environment.policyFile.add(value);
       keep = false;
     } else if ((value = valueOf(entry, "TRACEBACK_PROGRAM"))) {
       environment.program.add(value);
@@ -167,6 +171,8 @@ void takeEnvironment(char** entries, Environment& environment) {
       keep = false;
     } else if ((value = valueOf(entry, "XDG_RUNTIME_DIR"))) {
       environment.runtimeFolder.add(value);
+    } else if ((value = valueOf(entry, "XDG_CONFIG_HOME"))) {
+      environment.configHome.add(value);
     } else if (valueOf(entry, "XDG_STATE_HOME") != nullptr) {
       environment.stateHome.add(entry);
     } else if (valueOf(entry, "HOME") != nullptr) {

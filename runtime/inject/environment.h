@@ -15,6 +15,7 @@ namespace traceback::inject {
 //   TRACEBACK_MEMORY      how much of the memory a snap keeps: a name of format::kKeptMemoryNames
 //   TRACEBACK_COLLECTOR   the `traceback` program; else ../bin/traceback beside this library
 //   TRACEBACK_CLOCK       "tsc" or "logical": clock.h, where that is not to be found out
+//   TRACEBACK_POLICY      the policy file (policy_file.h)
 //   TRACEBACK_PROGRAM     the program as the user named it, where `traceback run` did not start it
 // and those of runtime/format/cache.h.
 void takeEnvironment(char** entries, Environment& environment);

@@ -83,7 +83,7 @@ void record(int signal, const siginfo_t& info, const ucontext_t& context) {
   format::ProcessHeader* file = process.file;
   if (file == nullptr) return;
   describe(*file, signal, info, context);
-  if (!process.sandboxed) runCollector();
+  if (!process.sandboxed) runCollectorAtFault();
   // Where it did not end the process (a debugger, init), the thread goes on as after a handler.
   endSignal(interrupted, context);
 }

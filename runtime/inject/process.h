@@ -20,6 +20,7 @@ struct Environment {
   bool off = false;            // TRACEBACK=off, or a set-user-id program
   std::uint64_t bufferSize = 0;
   format::KeptMemory keptMemory = format::KeptMemory::Stacks;
+  bool keptMemorySaid = false;
   Path snapFolder;
   Path collector;              // the `traceback` program
   Path program;                // the original, if the program is a copy in the cache
@@ -29,6 +30,8 @@ struct Environment {
   Telling telling = Telling::OnTerminal;
   std::uint64_t runErrorDevice = 0, runErrorInode = 0;  // for Telling::WhereRunDid
   enum class Clock : std::uint8_t { Find, Counter, Logical } clock = Clock::Find;  // clock.h
+  Path policyFile;             // TRACEBACK_POLICY
+  Path configHome;             // XDG_CONFIG_HOME
   Path home, stateHome;        // handed on to the collector
 };
 

@@ -9,11 +9,14 @@
 #include "runtime/inject/libc.h"
 #include "runtime/inject/modules.h"
 #include "runtime/inject/names.h"
+#include "runtime/inject/policy_file.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/rings.h"
+#include "runtime/inject/throws.h"
+#include "runtime/inject/trigger.h"
 
 extern "C" {
-int __cxa_atexit(void (*)(void*), void*, void*) noexcept;
+int on_exit(void (*)(int, void*), void*) noexcept;
 int __cxa_at_quick_exit(void (*)(void*), void*) noexcept;
 int __register_atfork(void (*)(), void (*)(), void (*)(), void*) noexcept;
 }
@@ -23,6 +26,10 @@ namespace traceback::inject {
 namespace {
 
 void processEnds(void*) { removeProcessFolder(); }
+void processExits(int status, void*) {
+  meetExit(status);
+  removeProcessFolder();
+}
 
 void forked() { childStarted(true); }
 
@@ -47,6 +54,16 @@ void listenToAudit() {
   findLibc();
   if (process.environment.off) return;
   const int error = errno;
+  findThrow();
+  loadPolicy();
+  if (process.environment.bufferSize == 0) process.environment.bufferSize = policy().bufferSize;
+  if (!process.environment.keptMemorySaid && policy().memorySaid)
+    process.environment.keptMemory = policy().memory;
+  if (!policy().record) {
+    process.environment.off = true;
+    errno = error;
+    return;
+  }
   process.pid = rawPid();
   process.start = processStart();
   // Each of these is needed for records that can be trusted. Without one, nothing is bound.
@@ -54,7 +71,7 @@ void listenToAudit() {
                      __register_atfork(nullptr, nullptr, forked, nullptr) == 0;
   if (ready) {
     rememberStandardError();
-    __cxa_atexit(processEnds, nullptr, nullptr);
+    on_exit(processExits, nullptr);
     __cxa_at_quick_exit(processEnds, nullptr);
     learnNames();
     bindNewModules();

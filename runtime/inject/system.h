@@ -122,7 +122,7 @@ using Path = Text<1024>;
 }  // namespace traceback::inject
 
 // The compiler calls these by itself; ours are hidden, so no program's replacement is ever reached.
-extern "C" {
+extern "C" {  // NOLINTBEGIN(readability-redundant-declaration)
 void* memcpy(void* to, const void* from, std::size_t size);
 void* memmove(void* to, const void* from, std::size_t size);
 void* memset(void* to, int value, std::size_t size);
@@ -130,4 +130,4 @@ int memcmp(const void* a, const void* b, std::size_t size);
 std::size_t strlen(const char* text);
 int strcmp(const char* a, const char* b);
 int strncmp(const char* a, const char* b, std::size_t size);
-}
+}  // NOLINTEND(readability-redundant-declaration)

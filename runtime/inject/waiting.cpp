@@ -25,18 +25,24 @@ SegmentHeader* openSegment() {
   return segment;
 }
 
-void write(format::RecordType type, std::uint16_t detail, const void* object, unsigned values) {
+void write(format::RecordType type, std::uint16_t detail, std::uint64_t first = 0, std::uint64_t second = 0,
+           unsigned values = 1) {
   SegmentHeader* segment = openSegment();
   if (segment == nullptr) return;
-  const std::uint64_t all[] = {timeStamp(), reinterpret_cast<std::uint64_t>(object)};
+  const std::uint64_t all[] = {timeStamp(), first, second};
   append(*segment, type, detail, all, values);
 }
 
 }  // namespace
 
-void noteReading() { write(format::RecordType::Timestamp, 0, nullptr, 1); }
+void noteReading() { write(format::RecordType::Timestamp, 0); }
+void noteSnap(std::uint16_t reason) { write(format::RecordType::Snap, reason); }
+void noteException(std::uint64_t pc, const void* type) {
+  write(format::RecordType::Exception, 0, pc, reinterpret_cast<std::uint64_t>(type), 3);
+}
 void noteSync(format::SyncKind kind, const void* object) {
-  write(format::RecordType::Sync, static_cast<std::uint16_t>(kind), object, 2);
+  write(format::RecordType::Sync, static_cast<std::uint16_t>(kind), reinterpret_cast<std::uint64_t>(object),
+        0, 2);
 }
 
 Waiting::Waiting(format::WaitKind kind, const void* object) {

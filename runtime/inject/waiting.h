@@ -25,5 +25,9 @@ class Waiting {
 void noteSync(format::SyncKind kind, const void* object);
 // A reading alone.
 void noteReading();
+// That a snap is made now; `reason` is of format::SnapReason.
+void noteSnap(std::uint16_t reason);
+// That an exception is thrown, at an address in the process.
+void noteException(std::uint64_t pc, const void* type);
 
 }  // namespace traceback::inject

@@ -21,9 +21,11 @@ class CommandLineTest : public QObject {
                                                            "print",      "info", "view", "doctor"};
     QTest::newRow("instrument") << "instrument"
                                 << QStringList{"FILE", "--output", "--output-dir", "--report", "--null"};
-    QTest::newRow("run") << "run" << QStringList{"-- PROG", "--snap-dir", "--buffer-size", "--memory"};
+    QTest::newRow("run") << "run"
+                         << QStringList{"-- PROG", "--snap-dir", "--buffer-size", "--memory", "--policy"};
     QTest::newRow("plan") << "plan" << QStringList{"PROGRAM", "PID", "--only", "--exclude", "--format"};
     QTest::newRow("snap") << "snap" << QStringList{"PID", "--memory"};
+    QTest::newRow("policy") << "policy" << QStringList{"FILE", "traceback-policy(5)"};
     QTest::newRow("recover") << "recover" << QStringList{"DIR"};
     QTest::newRow("print") << "print"
                            << QStringList{"SNAP", "--thread",      "--last",   "--tree",  "--format",
@@ -52,8 +54,8 @@ class CommandLineTest : public QObject {
   void everyOptionIsInTheManual() {
     const QByteArray manual = readFile(QStringLiteral(RESOURCES "/man/traceback.1")).replace("\\-", "-");
     const QRegularExpression option("--[a-z][a-z-]*");
-    for (const char* command : {"instrument", "run", "plan", "snap", "recover", "print", "query", "compare",
-                                "export", "info", "view", "doctor"}) {
+    for (const char* command : {"instrument", "run", "plan", "snap", "recover", "policy", "print", "query",
+                                "compare", "export", "info", "view", "doctor"}) {
       QVERIFY2(manual.contains(command), command);
       const QString help = QString::fromUtf8(m_line.traceback({command, "--help"}).out);
       for (auto found = option.globalMatch(help); found.hasNext();) {

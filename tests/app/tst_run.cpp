@@ -162,6 +162,47 @@ class RunTest : public QObject {
     QCOMPARE(m_line->snaps().size(), 1);
   }
 
+  void thePolicySaysWhatIsSnapped() {
+    const QString policy = m_line->path("policy");
+    QVERIFY(writeFile(policy, "snap exit 7\nmemory none\n"));
+    const Ran ran = m_line->traceback({"run", "--policy", policy, "--", m_report, "exit7"});
+    QCOMPARE(ran.status, 7);
+    QVERIFY2(ran.complainsInOneLine() && ran.err.contains("exits with status 7"), ran.err.constData());
+    QCOMPARE(m_line->snaps().size(), 1);
+    const Ran info = m_line->traceback({"info", m_line->snaps()[0]});
+    QVERIFY2(info.out.contains("exits with status 7 (snapped by policy)"), info.out.constData());
+    // And its children: it goes by the environment.
+    runIt({"/bin/sh", "-c", "\"$0\" exit7", m_report});
+    QCOMPARE(m_line->snaps().size(), 1);
+    m_line->traceback({"run", "--policy", policy, "--", "/bin/sh", "-c", "\"$0\" exit7; :", m_report});
+    QCOMPARE(m_line->snaps().size(), 2);
+  }
+
+  void theUsersPolicyIsFound() {
+    m_line->environment().insert("XDG_CONFIG_HOME", m_line->path("config"));
+    QVERIFY(QDir().mkpath(m_line->path("config/traceback")));
+    QVERIFY(writeFile(m_line->path("config/traceback/policy"), "snap exit 5\n"));
+    QCOMPARE(runIt({m_report, "exit5"}).status, 5);
+    QCOMPARE(m_line->snaps().size(), 1);
+    const Ran found = m_line->traceback({"policy"});
+    QCOMPARE(found.status, 0);
+    QVERIFY(found.out.contains("config/traceback/policy"));
+  }
+
+  void aWrongLineOfThePolicyIsNamedByNumberAndTheOthersHold() {
+    const QString policy = m_line->path("policy");
+    QVERIFY(writeFile(policy, "snap everything\nsnap exit 7 # as well\nkeep forever\n"));
+    const Ran checked = m_line->traceback({"policy", policy});
+    QCOMPARE(checked.status, 1);
+    QCOMPARE(checked.err.count('\n'), 2);
+    QVERIFY(checked.err.contains("policy:1: takes ") && checked.err.contains("policy:3: takes a time"));
+    const Ran ran = m_line->traceback({"run", "--policy", policy, "--", m_report, "exit7"});
+    QCOMPARE(ran.status, 7);
+    QVERIFY2(ran.err.contains("policy:1: ") && ran.err.contains("exits with status 7"), ran.err.constData());
+    QVERIFY(m_line->traceback({"policy", "/nowhere/policy"}).complainsInOneLine());
+    QVERIFY(m_line->traceback({"run", "--policy", "/nowhere/policy", "--", m_report}).status != 0);
+  }
+
   void quietNamesNoSnap_data() {
     QTest::addColumn<QStringList>("options");
     QTest::addColumn<QString>("variable");

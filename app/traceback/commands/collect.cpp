@@ -1,4 +1,5 @@
-// traceback collect: not for people. The runtime of a process that met a fatal signal starts it, and waits.
+// traceback collect: not for people. The runtime of a process that met a fatal signal, or that is to be
+// snapped and goes on, starts it, and waits.
 #include <CLI/CLI.hpp>
 #include <print>
 
@@ -15,6 +16,8 @@ void addCollect(CLI::App& app, Action& chosen) {
     pid_t tid = 0;
     std::string folder;
     std::string snapFolder;
+    std::string occasion, text;
+    collect::SnapLimits limits;
   };
   auto call = std::make_shared<Call>();
   auto* command = app.add_subcommand("collect", "Started by the runtime at a fatal signal: writes the snap");
@@ -23,10 +26,33 @@ void addCollect(CLI::App& app, Action& chosen) {
   command->add_option("--tid", call->tid)->required()->check(CLI::PositiveNumber);
   command->add_option("--folder", call->folder, "The process's ring folder")->required();
   command->add_option("--snap-dir", call->snapFolder);
+  command->add_option("--occasion", call->occasion, "Why a process is snapped that goes on")
+      ->check(CLI::IsMember({"call", "exception", "exit"}));
+  command->add_option("--text", call->text);
+  command->add_option("--disk", call->limits.diskLimit);
+  command->add_option("--keep", call->limits.keepSeconds);
   command->callback([call, &chosen] {
     chosen = [call] {
+      if (!call->occasion.empty()) {
+        using collect::Occasion;
+        const Occasion occasion = call->occasion == "call"        ? Occasion::Call
+                                  : call->occasion == "exception" ? Occasion::Exception
+                                                                  : Occasion::Exit;
+        const auto made = collect::collectOccasion(call->pid, call->tid,
+                                                   {.processFolder = call->folder,
+                                                    .snapFolder = call->snapFolder,
+                                                    .limits = call->limits,
+                                                    .occasion = occasion,
+                                                    .text = call->text});
+        if (!made) return complain(made.error());
+        std::println(stderr, "traceback: process {} {}; its trace is in {}", call->pid,
+                     model::printable(collect::describe(occasion, call->text)),
+                     model::printable(made->string()));
+        return kDone;
+      }
       const auto snap = collect::collectFault(
-          call->pid, call->tid, {.processFolder = call->folder, .snapFolder = call->snapFolder});
+          call->pid, call->tid,
+          {.processFolder = call->folder, .snapFolder = call->snapFolder, .limits = call->limits});
       if (!snap) return complain(snap.error());
       std::println(stderr, "traceback: process {} met a fatal signal; its trace is in {}", call->pid,
                    model::printable(snap->string()));

@@ -14,6 +14,7 @@
 #include "app/traceback/memory_option.h"
 #include "app/traceback/on_demand.h"
 #include "app/traceback/output.h"
+#include "app/traceback/policy_check.h"
 #include "app/traceback/program_search.h"
 #include "model/utf8.h"
 #include "runtime/collect/recover.h"
@@ -28,6 +29,7 @@ namespace {
 
 constexpr char kSnapDir[] = "--snap-dir";
 constexpr char kBufferSize[] = "--buffer-size";
+constexpr char kPolicy[] = "--policy";
 constexpr char kOnly[] = "--only";
 constexpr char kExclude[] = "--exclude";
 constexpr char kMemory[] = "--memory";
@@ -35,6 +37,7 @@ constexpr char kMemory[] = "--memory";
 struct RunCall {
   std::string snapFolder;
   std::string bufferSize;
+  std::string policy;
   std::vector<std::string> only, exclude;
   std::string memory;
   bool nullMode = false;
@@ -126,6 +129,14 @@ model::Result<void> setEnvironment(const RunCall& call, const Installation& inst
     setenv("TRACEBACK_SNAP_DIR", folder.c_str(), 1);
   }
   if (!call.memory.empty()) setenv("TRACEBACK_MEMORY", call.memory.c_str(), 1);
+  if (!call.policy.empty()) {
+    std::error_code error;
+    const fs::path policy = fs::absolute(call.policy, error);
+    const auto wrong = checkPolicy(policy);
+    if (!wrong) return std::unexpected(wrong.error());
+    for (const std::string& line : *wrong) std::println(stderr, "traceback: {}", line);
+    setenv("TRACEBACK_POLICY", policy.c_str(), 1);
+  }
   if (!call.bufferSize.empty())
     setenv("TRACEBACK_BUFFER_SIZE", std::to_string(*parseSize(call.bufferSize)).c_str(), 1);
   return {};
@@ -206,7 +217,7 @@ std::vector<std::string> takeProgramWords(std::vector<std::string>& arguments) {
   for (; i < arguments.size() && arguments[i].starts_with('-') && arguments[i] != "--"; ++i) {
     // and its value
     if (std::ranges::contains(
-            std::initializer_list<std::string_view>{kSnapDir, kBufferSize, kOnly, kExclude, kMemory},
+            std::initializer_list<std::string_view>{kSnapDir, kBufferSize, kPolicy, kOnly, kExclude, kMemory},
             arguments[i]))
       ++i;
   }
@@ -226,6 +237,8 @@ void addRun(CLI::App& app, Action& chosen, const std::vector<std::string>& words
       ->type_name("DIR");
   command->add_option(kBufferSize, call->bufferSize, "Bytes of trace kept for each thread: 65536, 64K, 1M")
       ->type_name("N");
+  command->add_option(kPolicy, call->policy, "What is snapped, and how often: see traceback-policy(5)")
+      ->type_name("FILE");
   command
       ->add_option(kOnly, call->only,
                    "Instrument only files whose path or name fits this pattern; may be repeated")

@@ -1,14 +1,41 @@
-// What the runtime starts at a fault, for the tests: `collect --pid PID --tid TID --folder DIR`.
+// What the runtime starts to have a snap written, for the tests: `collect --pid PID --tid TID --folder DIR`,
+// and what more it says.
 #include <cstdlib>
-#include <cstring>
+#include <map>
 #include <print>
+#include <string>
+#include <string_view>
 
 #include "runtime/collect/recover.h"
 
+using namespace traceback;
+
 int main(int count, char** arguments) {
-  if (count != 8 || std::strcmp(arguments[1], "collect") != 0) return 2;
-  const auto snap = traceback::collect::collectFault(std::atoi(arguments[3]), std::atoi(arguments[5]),
-                                                     {.processFolder = arguments[7], .snapFolder = {}});
+  if (count < 2 || std::string_view(arguments[1]) != "collect") return 2;
+  std::map<std::string, std::string, std::less<>> values;
+  for (int i = 2; i < count; ++i) {
+    const std::string_view word = arguments[i];
+    if (const auto equals = word.find('='); equals != std::string_view::npos)
+      values.emplace(word.substr(0, equals), word.substr(equals + 1));
+    else if (i + 1 < count)
+      values.emplace(word, arguments[++i]);
+  }
+  const auto number = [&](const char* name) { return std::strtoull(values[name].c_str(), nullptr, 10); };
+  const auto pid = static_cast<pid_t>(number("--pid")), tid = static_cast<pid_t>(number("--tid"));
+  const collect::SnapLimits limits{.diskLimit = number("--disk"), .keepSeconds = number("--keep")};
+  const std::string occasion = values["--occasion"];
+  const auto snap =
+      occasion.empty()
+          ? collect::collectFault(pid, tid,
+                                  {.processFolder = values["--folder"], .snapFolder = {}, .limits = limits})
+          : collect::collectOccasion(pid, tid,
+                                     {.processFolder = values["--folder"],
+                                      .snapFolder = {},
+                                      .limits = limits,
+                                      .occasion = occasion == "call"        ? collect::Occasion::Call
+                                                  : occasion == "exception" ? collect::Occasion::Exception
+                                                                            : collect::Occasion::Exit,
+                                      .text = values["--text"]});
   if (!snap) {
     std::println(stderr, "traceback: {}", snap.error().text());
     return 1;

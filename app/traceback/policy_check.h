@@ -1,0 +1,22 @@
+// Checking a policy file (traceback-policy(5)).
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/traceback/command.h"
+#include "model/error.h"
+
+namespace traceback::app {
+
+// A line for each rule that is wrong, "FILE:LINE: reason"; such a rule is left out, and the others hold.
+// Fails if the file cannot be read.
+model::Result<std::vector<std::string>> checkPolicy(const std::filesystem::path& file);
+
+// The file that a program recorded from here would read its policy from; empty if there is none.
+std::filesystem::path policyInUse();
+
+void addPolicy(CLI::App& app, Action& chosen);
+
+}  // namespace traceback::app

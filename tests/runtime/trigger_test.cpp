@@ -1,0 +1,189 @@
+// Snaps that the program or the policy asks for, of a process that goes on.
+#include <signal.h>
+
+#include <QFile>
+#include <QTest>
+
+#include "snap_dump.h"
+#include "traced_run.h"
+
+using namespace traceback;
+using namespace traceback::testing;
+using format::RecordType;
+using format::SnapReason;
+
+namespace {
+
+struct PolicyRun : TracedRun {
+  explicit PolicyRun(const QByteArray& rules) : TracedRun("triggers"), file(folder.filePath("policy")) {
+    setVariable("TRACEBACK_POLICY", file.fileName());
+    write(rules);
+  }
+  void write(const QByteArray& rules) {
+    if (file.open(QIODevice::WriteOnly | QIODevice::Truncate)) file.write(rules);
+    file.close();
+  }
+  // The occasions that the snaps tell, sorted.
+  QStringList occasions() const {
+    QStringList all;
+    for (const auto& path : snaps()) {
+      const auto snap = dumpSnap(path);
+      const QString host = snap ? QString::fromStdString(snap->host) : QString();
+      const auto at = host.indexOf("\noccasion=");
+      all.append(at < 0 ? QString() : host.mid(at + 10).section(u'\n', 0, 0));
+    }
+    all.sort();
+    return all;
+  }
+  QTemporaryDir folder;
+  QFile file;
+};
+
+unsigned recordsOf(const SnapDump& snap, RecordType type) {
+  unsigned count = 0;
+  for (const RingDump& ring : snap.rings)
+    for (const Segment& segment : ring.segments)
+      for (const Record& record : segment.records) count += !record.isDag && record.type == type;
+  return count;
+}
+
+}  // namespace
+
+class TriggerTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void withoutTheRecorderACallDoesNothing() {
+    TracedRun plain("triggers");
+    plain.setTraced(false);
+    const Outcome outcome = plain.run({"calls"});
+    QVERIFY(!outcome.killed && outcome.status == 0);
+    QCOMPARE(outcome.output.count(" -1\n"), 8);
+    QVERIFY(outcome.output.contains("errno 55\n"));
+  }
+
+  void aCallSnapsTheProcessWhichGoesOn() {
+    PolicyRun traced("");
+    const Outcome outcome = traced.run({"calls"});
+    QVERIFY(!outcome.killed && outcome.status == 0);
+    QCOMPARE(
+        outcome.output,
+        QByteArray("c 0\nc++ 0\nnone 0\nagain 0\nagain 1\nagain 1\nerrno 55\nthread 0\nhandler 0\n13\n"));
+    QCOMPARE(traced.occasions(),
+             QStringList({"asked for a snap", "asked for a snap: again", "asked for a snap: from C",
+                          "asked for a snap: from C++, \"quoted\" --x", "asked for a snap: from a handler",
+                          "asked for a snap: from a thread"}));
+    for (const auto& path : traced.snaps()) {
+      const auto snap = dumpSnap(path);
+      QVERIFY(snap);
+      QCOMPARE(snap->reason.reason, static_cast<std::uint32_t>(SnapReason::Api));
+      QVERIFY(snap->reason.tid != 0 && snap->reason.signal == 0);
+      QVERIFY(recordsOf(*snap, RecordType::Snap) >= 1);
+      for (const auto& thread : snap->threads)
+        QVERIFY((thread.flags & (format::kThreadHasRegisters | format::kThreadEnded)) != 0);
+      for (const RingDump& ring : snap->rings)
+        for (const Segment& segment : ring.segments) QCOMPARE(segment.damaged, 0u);
+    }
+    QVERIFY(traced.processFolders().empty());
+  }
+
+  void thePolicyLimitsHowOften() {
+    PolicyRun often("repeat 0\nrate 4/1h\n");
+    QCOMPARE(
+        often.run({"calls"}).output,
+        QByteArray("c 0\nc++ 0\nnone 0\nagain 0\nagain 1\nagain 1\nerrno 55\nthread 1\nhandler 1\n13\n"));
+    QCOMPARE(often.snaps().size(), 4u);
+    PolicyRun never("ignore call\n");
+    QVERIFY(never.run({"calls"}).output.startsWith("c 1\nc++ 1\nnone 1\n"));
+    QVERIFY(never.snaps().empty());
+  }
+
+  void anExceptionOfAChosenClassIsSnappedWhereItIsThrown_data() {
+    QTest::addColumn<QByteArray>("rules");
+    QTest::addColumn<QStringList>("occasions");
+    const QString both = "threw shop::Both", of = "threw shop::Of", range = "threw std::out_of_range";
+    QTest::newRow("none") << QByteArray("# nothing\n") << QStringList();
+    QTest::newRow("by name") << QByteArray("snap exception shop::Both") << QStringList(both);
+    QTest::newRow("by a base") << QByteArray("snap exception std::runtime_error") << QStringList({both, of});
+    QTest::newRow("by a second base") << QByteArray("snap exception shop::Tagged") << QStringList(both);
+    QTest::newRow("by the beginning of its name")
+        << QByteArray("snap exception shop::*") << QStringList({both, of});
+    QTest::newRow("that is no class") << QByteArray("snap exception int") << QStringList("threw int");
+    QTest::newRow("of the C++ library, from two places")
+        << QByteArray("snap exception std::logic_error") << QStringList({range, range});
+    QTest::newRow("all but some") << QByteArray("snap exception *\nignore exception std::exception")
+                                  << QStringList({"threw int", "threw std::string"});
+  }
+  void anExceptionOfAChosenClassIsSnappedWhereItIsThrown() {
+    QFETCH(QByteArray, rules);
+    QFETCH(QStringList, occasions);
+    PolicyRun traced(rules);
+    const Outcome outcome = traced.run({"throws"});
+    QCOMPARE(outcome.output, QByteArray("41\n"));
+    QVERIFY(!outcome.killed && outcome.status == 0);
+    QCOMPARE(traced.occasions(), occasions);
+    for (const auto& path : traced.snaps()) {
+      const auto snap = dumpSnap(path);
+      QVERIFY(snap);
+      QCOMPARE(snap->reason.reason, static_cast<std::uint32_t>(SnapReason::Policy));
+      QVERIFY(recordsOf(*snap, RecordType::Exception) >= 1);
+    }
+  }
+
+  void everyExceptionIsRecorded() {
+    PolicyRun traced("");
+    QVERIFY(traced.run({"throws"}).status == 0);
+    PolicyRun ended("snap exit 0\n");
+    QVERIFY(ended.run({"throws"}).status == 0);
+    QCOMPARE(ended.snaps().size(), 1u);
+    const auto snap = dumpSnap(ended.snaps()[0]);
+    QVERIFY(snap);
+    QCOMPARE(recordsOf(*snap, RecordType::Exception), 16u);
+  }
+
+  void anExitWithAChosenStatusIsSnapped() {
+    for (const QString& how : {QStringLiteral("exit"), QStringLiteral("_exit"), QStringLiteral("return")}) {
+      PolicyRun traced("snap exit 3 5-9\nignore exit 6\n");
+      for (const QString status : {"0", "3", "6", "9"}) {
+        const Outcome outcome = traced.run({how, status});
+        QVERIFY(!outcome.killed);
+        QCOMPARE(outcome.status, status.toInt());
+      }
+      QCOMPARE(traced.occasions(), QStringList({"exits with status 3", "exits with status 9"}));
+      QVERIFY(traced.processFolders().empty());
+    }
+  }
+
+  void aSignalThatMeansNoFaultIsSnappedIfThePolicySaysSo() {
+    PolicyRun traced("snap signal TERM\n");
+    const Outcome outcome = traced.run({"terminate"});
+    QVERIFY(outcome.killed && outcome.status == SIGTERM);
+    QCOMPARE(traced.snaps().size(), 1u);
+    const auto snap = dumpSnap(traced.snaps()[0]);
+    QVERIFY(snap);
+    QCOMPARE(snap->reason.signal, std::uint32_t{SIGTERM});
+    PolicyRun ignoring("ignore signal SIGABRT\n");
+    QVERIFY(ignoring.run({"abort"}).killed);
+    QVERIFY(ignoring.snaps().empty());
+  }
+
+  void aChangedPolicyHoldsFromTheNextTriggerOn() {
+    PolicyRun traced("ignore call\n");
+    QCOMPARE(traced.run({"changes", traced.file.fileName()}).status, 0);
+    QCOMPARE(traced.occasions(), QStringList({"asked for a snap: again", "threw int"}));
+  }
+
+  void aProgramThatIsNotToBeRecordedIsNot() {
+    PolicyRun traced("record off\n");
+    QVERIFY(traced.run({"calls"}).output.startsWith("c -1\n"));
+    QVERIFY(traced.snaps().empty() && traced.processFolders().empty());
+  }
+
+  void oldSnapsMakeRoomForNewOnes() {
+    PolicyRun traced("disk 1\nrepeat 0\n");
+    QVERIFY(traced.run({"calls"}).output.startsWith("c 0\n"));
+    QCOMPARE(traced.snaps().size(), 1u);
+  }
+};
+
+QTEST_GUILESS_MAIN(TriggerTest)
+#include "trigger_test.moc"
