@@ -22,7 +22,6 @@ class Outcome:
     out: bytes
     err: bytes
     files: dict[str, str]
-    seconds: float = 0.0  # of processor time
 
     def difference(self, other: "Outcome") -> str | None:
         """In what `other` differs from this; None if in nothing."""
@@ -98,27 +97,24 @@ class Harness:
             os.utime(path, (0, 0))
         return folder
 
-    def run(self, job: Job, mode: str, with_libraries: bool = True, n: int = 0) -> Outcome:
+    def run(self, job: Job, mode: str) -> Outcome:
         """`mode` is plain, null or probes."""
         folder = self.prepared(job)
         environment = self.environment(folder)
-        words = [job.program, *(argument.replace("{n}", str(n or self.amount["n"])) for argument in job.arguments)]
+        words = [job.program, *(argument.replace("{n}", str(self.amount["n"])) for argument in job.arguments)]
         if mode != "plain":
-            libraries = self.instrumented_libraries(job, mode) if with_libraries else None
+            libraries = self.instrumented_libraries(job, mode)
             if libraries:
                 environment["LD_LIBRARY_PATH"] = libraries
             words = [str(self.traceback), "run", *(["--null"] if mode == "null" else []), "--", *words]
-        before = os.times()
         with open(folder / job.input if job.input else os.devnull, "rb") as source:
             try:
                 ran = subprocess.run(words, cwd=folder, env=environment, stdin=source, capture_output=True, timeout=10 * MINUTES,
                                      check=False, restore_signals=True)
             except subprocess.TimeoutExpired as expired:
                 ran = subprocess.CompletedProcess(words, -signal.SIGALRM, expired.stdout or b"", b"timed out")
-        after = os.times()
-        used = after.children_user + after.children_system - before.children_user - before.children_system
         files = {str(path.relative_to(folder)): hash_of(path) for path in sorted(folder.rglob("*")) if path.is_file()}
-        return Outcome(ran.returncode, ran.stdout, ran.stderr, files, used)
+        return Outcome(ran.returncode, ran.stdout, ran.stderr, files)
 
 
 def hash_of(path: pathlib.Path) -> str:

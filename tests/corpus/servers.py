@@ -70,7 +70,8 @@ run nginx -c $PWD/conf -p $PWD & wait_for curl -sf http://127.0.0.1:18081/page""
 ]
 
 
-def once(server: Server, runner: Runner, mode: str, lines: list[str]) -> tuple[bool, str]:
+def said_of(server: Server, runner: Runner, mode: str, lines: list[str], before: tuple[str, ...] = ()) -> tuple[str, str]:
+    """All that its script says, and what its load does; `before` are words in front of the shell's name."""
     folder = runner.top / server.name
     folder.mkdir(exist_ok=True)
     folder.chmod(0o755)
@@ -79,12 +80,16 @@ def once(server: Server, runner: Runner, mode: str, lines: list[str]) -> tuple[b
     script.write_text(f'run() {{ if [ "$(type -t $1)" = function ]; then (export {settings} X=; "$@"); else {settings} "$@"; fi; }}\n{WAIT}'
                       f"{server.start}\necho BEGIN\n{server.load}\necho END\n{server.stop}\necho STOPPED $?\n")
     with open(runner.top / "out", "wb") as out:
-        process = runner.running = subprocess.Popen(runner.command(mode, lines, ["bash", "--norc", script]), cwd=folder,
+        process = runner.running = subprocess.Popen(runner.command(mode, lines, [*before, "bash", "--norc", script]), cwd=folder,
                                    env={**runner.environment(folder), "HOME": str(runner.top)}, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
                                    start_new_session=True)
         runner.ended(process, 300)
     text = (runner.top / "out").read_text(errors="replace")
-    load = text.partition("BEGIN\n")[2].partition("\nEND")[0]
+    return text, text.partition("BEGIN\n")[2].partition("\nEND")[0]
+
+
+def once(server: Server, runner: Runner, mode: str, lines: list[str]) -> tuple[bool, str]:
+    text, load = said_of(server, runner, mode, lines)
     requests = [float(number) for number in re.findall(server.rate, load)]
     good = bool(requests) and min(requests) > 0 and not re.search(server.failures, load) and "STOPPED 0" in text and "never answered" not in text
     met = re.search(f".*(?:{server.failures}).*", load)

@@ -16,8 +16,6 @@ class Job:
     input: str | None = None  # a file of the folder, on standard input
     prepare: tuple[tuple[str, ...], ...] = ()  # commands, run as they are, that make what the job reads
     libraries: tuple[str, ...] = ()  # that do the work, to be instrumented too
-    bench_scale: int = 0  # for a benchmark of a few seconds: the size of the inputs (data.py)
-    bench_n: int = 0  # and `{n}`; if both are 0 it is none
 
     @property
     def key(self) -> str:
@@ -97,39 +95,39 @@ quit
 
 # Each is quick for `./check`; the long form of the corpus gives more to work on.
 JOBS = [
-    Job("gzip", "compress", ("-9", "-n", "-c"), "mixed", bench_scale=160),
+    Job("gzip", "compress", ("-9", "-n", "-c"), "mixed"),
     Job("gzip", "decompress", ("-d", "-c"), "text.gz", (("gzip", "-nk", "text"),)),
     Job("gzip", "damaged", ("-t", "mixed.gz"), None, (("gzip", "-nk", "mixed"), ("truncate", "-s", "-100", "mixed.gz"))),
     Job("gzip", "in-place", ("-n", "text", "mixed")),
-    Job("bzip2", "compress", ("-9", "-c"), "mixed", libraries=("libbz2.so.1.0",), bench_scale=160),
+    Job("bzip2", "compress", ("-9", "-c"), "mixed", libraries=("libbz2.so.1.0",)),
     Job("bzip2", "decompress", ("-d", "-c"), "text.bz2", (("bzip2", "-k", "text"),), ("libbz2.so.1.0",)),
     Job("bzip2", "damaged", ("-t", "empty")),
-    Job("xz", "compress", ("-T1", "-6", "-c"), "mixed", libraries=("liblzma.so.5",), bench_scale=40),
+    Job("xz", "compress", ("-T1", "-6", "-c"), "mixed", libraries=("liblzma.so.5",)),
     Job("xz", "threads", ("-T2", "--block-size=64KiB", "-3", "-c"), "text", libraries=("liblzma.so.5",)),
     Job("xz", "decompress", ("-d", "-c"), "text.xz", (("xz", "-k", "text"),), ("liblzma.so.5",)),
     Job("xz", "list", ("-lv", "text.xz"), None, (("xz", "-k", "text"),)),
-    Job("zstd", "compress", ("-q", "--single-thread", "-12", "-c", "mixed"), bench_scale=250),
+    Job("zstd", "compress", ("-q", "--single-thread", "-12", "-c", "mixed")),
     Job("zstd", "threads", ("-q", "-T2", "-3", "-c", "text")),
     Job("zstd", "decompress", ("-q", "-d", "-c", "mixed.zst"), None, (("zstd", "-q", "mixed"),)),
     Job("zstd", "damaged", ("-q", "-t", "text"), None),
-    Job("lua5.4", "work", ("-", "{n}"), "lua", bench_n=37),
+    Job("lua5.4", "work", ("-", "{n}"), "lua"),
     Job("lua5.4", "error", ("-e", "local function f(n) if n == 0 then error('deep') end return (f(n - 1)) end f(50)")),
-    Job("sqlite3", "work", ("base.db",), "sql", libraries=("libsqlite3.so.0",), bench_n=1200),
+    Job("sqlite3", "work", ("base.db",), "sql", libraries=("libsqlite3.so.0",)),
     Job("sqlite3", "dump", ("base.db", ".dump"), None, (("sqlite3", "base.db", "create table a(b); insert into a values (1), ('x'), (null);"),)),
-    Job("gawk", "work", ("-f", "awk", "text"), bench_scale=300),
+    Job("gawk", "work", ("-f", "awk", "text")),
     Job("gawk", "error", ("BEGIN { printf \"%d\\n\", 1 / 0 }",)),
-    Job("jq", "work", ("-s", "-c", JQ_WORK, "records.json"), libraries=("libjq.so.1",), bench_scale=250),
+    Job("jq", "work", ("-s", "-c", JQ_WORK, "records.json"), libraries=("libjq.so.1",)),
     Job("jq", "error", (".[] | .x.y", "text")),
-    Job("perl", "work", ("-e", PERL_WORK), "text", bench_scale=160),
+    Job("perl", "work", ("-e", PERL_WORK), "text"),
     Job("perl", "syntax-error", ("-e", "print 1 ) 2;")),
-    Job("sed", "script", ("-E", "-n", "s/([a-z]+) ([a-z]+)/\\2 \\1/g; /trace/{=;p}; $!N; P; D", "text"), bench_scale=200),
+    Job("sed", "script", ("-E", "-n", "s/([a-z]+) ([a-z]+)/\\2 \\1/g; /trace/{=;p}; $!N; P; D", "text")),
     Job("sed", "in-place", ("-i.bak", "s/the/THE/", "text")),
     Job("grep", "regex", ("-n", "-E", "(trace|record).*[0-9]{3}|gr.{1,3}er", "text")),
     Job("grep", "perl-regex", ("-c", "-P", "(?<=the )w(\\w+)(?= )", "text")),
     Job("grep", "nothing", ("no such text", "text")),
-    Job("sort", "words", ("-k", "2,2", "-k", "1nr", "--parallel=2", "-S", "200K", "text"), bench_scale=500),
+    Job("sort", "words", ("-k", "2,2", "-k", "1nr", "--parallel=2", "-S", "200K", "text")),
     Job("sort", "check", ("-c", "text")),
-    Job("bc", "digits", ("-l", "bc"), bench_n=1500),
+    Job("bc", "digits", ("-l", "bc")),
     Job("bash", "script", ("sh",)),
     Job("dash", "script", ("sh",)),
     Job("tar", "create", ("--sort=name", "--mtime=@0", "--owner=0", "--group=0", "-czf", "all.tar.gz", "text", "empty", "records.json")),
@@ -142,7 +140,7 @@ JOBS = [
     Job("make", "rules", ("-s", "-f", "makefile", "-j2")),
     Job("readelf", "sections", ("-W", "-S", "-l", "-d", "/usr/bin/gzip")),
     Job("objdump", "code", ("-d", "--no-show-raw-insn", "/usr/bin/gzip")),
-    Job("python3", "work", ("py", "{n}"), bench_n=36),
+    Job("python3", "work", ("py", "{n}")),
     Job("git", "history", ("-c", "init.defaultBranch=main", "init", "-q", "repository")),
 ]
 

@@ -1,0 +1,47 @@
+"""Runs of a command: processor time, peak memory, and what it says."""
+
+import dataclasses
+import hashlib
+import os
+import pathlib
+import subprocess
+import time
+
+LIMIT = 900  # seconds
+
+
+@dataclasses.dataclass
+class Run:
+    seconds: float  # of processor time, of it and its children
+    status: int
+    said: str  # a hash of what it said and wrote
+
+
+def environment(state: pathlib.Path, rings: pathlib.Path) -> dict[str, str]:
+    return {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/games", "LC_ALL": "C.UTF-8", "HOME": str(state), "OMP_NUM_THREADS": "1",
+            "XDG_CACHE_HOME": str(state / "cache"), "XDG_STATE_HOME": str(state / "snaps"), "XDG_RUNTIME_DIR": str(rings), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def timed(command: list[str], folder: pathlib.Path, env: dict[str, str], reads: str = "", result: str = "", lines: str = "") -> Run:
+    with open(folder / reads if reads else os.devnull, "rb") as source, open(folder / "said", "wb") as out:
+        before = os.times()
+        status = subprocess.run(command, cwd=folder, env=env, stdin=source, stdout=out, stderr=subprocess.STDOUT if lines else subprocess.DEVNULL, timeout=LIMIT, check=False).returncode
+        after = os.times()
+    said = hashlib.sha256(b"".join(line for line in (folder / "said").read_bytes().splitlines(keepends=True) if lines.encode() in line))
+    if result:
+        # Comments tell the time.
+        said.update(b"\n".join(line for line in (folder / result).read_bytes().split(b"\n") if not line.startswith(b"#")))
+    used = after.children_user + after.children_system - before.children_user - before.children_system
+    return Run(used, status, said.hexdigest())
+
+
+def peak_megabytes(command: list[str], folder: pathlib.Path, env: dict[str, str], reads: str = "") -> float:
+    """Of its last address space, as the kernel tells every few milliseconds: getrusage() would count whoever executed it, too."""
+    peak = 0
+    with open(folder / reads if reads else os.devnull, "rb") as source:
+        process = subprocess.Popen(command, cwd=folder, env=env, stdin=source, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while process.poll() is None:
+        lines = pathlib.Path(f"/proc/{process.pid}/status").read_text().splitlines()
+        peak = next((int(line.split()[1]) for line in lines if line.startswith("VmHWM")), peak)
+        time.sleep(0.003)
+    return peak / 1024

@@ -1,0 +1,96 @@
+"""What recording costs: time, memory and code of real programs, beside valgrind without a tool."""
+
+import json
+import pathlib
+import shutil
+import statistics
+import subprocess
+import tempfile
+
+import measure
+from programs import LIBRARIES, PROGRAMS, Program, inputs
+
+MODES = ("plain", "null", "recorded")
+REFERENCE = "valgrind"  # once: it takes its time
+
+
+def hot_files(program: Program) -> list[pathlib.Path]:
+    return [pathlib.Path(program.path()).resolve(), *((LIBRARIES / name).resolve() for name in program.libraries)]
+
+
+def growth(traceback: pathlib.Path, program: Program) -> float:
+    """New code over old, of the files that do the work."""
+    old = new = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for file in hot_files(program):
+            ran = subprocess.run([traceback, "instrument", file, "--output-dir", folder, "--report", "json"], capture_output=True, text=True, check=True)
+            report = json.loads(ran.stdout)
+            old, new = old + report["text_bytes"], new + report["new_text_bytes"]
+    return new / old
+
+
+class Overhead:
+    """Of one build; runs are interleaved, and each must say and write what the plain one does."""
+
+    def __init__(self, traceback: pathlib.Path, state: pathlib.Path):
+        self.traceback, self.state = traceback, state
+        self.rings = pathlib.Path(tempfile.mkdtemp(prefix="traceback-bench-", dir="/dev/shm"))
+        self.environment = measure.environment(state, self.rings)
+        self.folder = state / "inputs"
+        shutil.rmtree(self.folder, ignore_errors=True)
+        inputs(self.folder)
+
+    def close(self) -> None:
+        shutil.rmtree(self.rings, ignore_errors=True)
+
+    def command(self, program: Program, mode: str) -> list[str]:
+        plain = [program.path(), *program.command[1:]]
+        return {"plain": plain, "null": [str(self.traceback), "run", "--null", "--", *plain], "recorded": [str(self.traceback), "run", "--", *plain],
+                "valgrind": ["valgrind", "-q", "--tool=none", *plain]}[mode]
+
+    def of(self, program: Program, rounds: int) -> dict:
+        def run(mode: str) -> measure.Run:
+            return measure.timed(self.command(program, mode), self.folder, self.environment, program.reads, program.result, program.lines)
+
+        reference = run("plain")
+        for mode in MODES:  # so that it is instrumented, too
+            ran = run(mode)
+            if (ran.status, ran.said) != (reference.status, reference.said):
+                return {"problem": f"{mode}: another result"}
+        seconds = {mode: [] for mode in MODES}
+        for _ in range(rounds):
+            for mode, list_of in seconds.items():
+                list_of.append(run(mode).seconds)
+        figures = {mode: statistics.median(list_of) for mode, list_of in seconds.items()}
+        if shutil.which("valgrind"):
+            figures[REFERENCE] = run(REFERENCE).seconds
+        for mode in ("plain", "recorded"):
+            figures[f"{mode}_mb"] = measure.peak_megabytes(self.command(program, mode), self.folder, self.environment, program.reads)
+        return {**figures, "growth": growth(self.traceback, program)}
+
+
+def chosen(names: list[str] | None) -> list[Program]:
+    return [program for program in PROGRAMS if program.path() and (not names or program.name in names)]
+
+
+def table(rows: list[tuple[str, dict]]) -> str:
+    out = ["## Overhead\n\nProcessor time as a ratio to the plain program's; medians of interleaved runs (valgrind, `--tool=none`: one). Memory: the peak's "
+           "growth over plain.\n",
+           "| program | plain, s | copied code alone | recording | valgrind | memory, MB | code, new over old |\n|---|---|---|---|---|---|---|"]
+    good = [(name, value) for name, value in rows if "problem" not in value]
+    for name, value in rows:
+        if "problem" in value:
+            out.append(f"| {name} | not measured: {value['problem']} | | | | | |")
+            continue
+        valgrind = f"{value[REFERENCE] / value['plain']:.1f}" if REFERENCE in value else "-"
+        out.append(f"| {name} | {value['plain']:.2f} | {value['null'] / value['plain']:.2f} | {value['recorded'] / value['plain']:.2f} | {valgrind} | "
+                   f"{value['plain_mb']:.0f} + {value['recorded_mb'] - value['plain_mb']:.1f} | {value['growth']:.2f} |")
+    if good:
+        def mean(mode: str) -> float:
+            return statistics.geometric_mean(value[mode] / value["plain"] for _, value in good)
+
+        worst = max(value["recorded"] / value["plain"] for _, value in good)
+        old = statistics.geometric_mean(value["growth"] for _, value in good)
+        valgrind = f"{mean(REFERENCE):.1f}" if all(REFERENCE in value for _, value in good) else "-"
+        out.append(f"| geometric mean | | {mean('null'):.2f} | {mean('recorded'):.2f} (most {worst:.2f}) | {valgrind} | | {old:.2f} |")
+    return "\n".join(out) + "\n"

@@ -1,0 +1,79 @@
+"""What recording costs servers: requests a second and how long one takes, under a load that keeps them busy, plain and recorded in turns."""
+
+import dataclasses
+import pathlib
+import re
+import statistics
+import sys
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "corpus"))
+import servers  # noqa: E402
+from objects import LEFT_OUT, Objects  # noqa: E402
+from runner import Runner  # noqa: E402
+
+SERVER_ON, LOAD_ON = ("taskset", "-c", "0"), "taskset -c 1 "  # so that the server is what there is too little of
+MILLISECONDS = {"us": 1e-3, "ms": 1.0, "s": 1e3}
+WRK = "wrk -t1 -c20 -d{{seconds}}s --latency http://127.0.0.1:{port}/page"
+WRK_RATE, WRK_MIDDLE, WRK_LATE = r"Requests/sec:\s+([\d.]+)", r" 50%\s+([\d.]+\w+)", r" 99%\s+([\d.]+\w+)"
+LOADS = {  # by the server's name: what makes the load, and where in what it prints are the rate, the median and the 99th percentile
+    "apache2": (WRK.format(port=18080), WRK_RATE, WRK_MIDDLE, WRK_LATE),
+    "nginx": (WRK.format(port=18081), WRK_RATE, WRK_MIDDLE, WRK_LATE),
+    "redis": ("redis-benchmark -p 16379 -n {requests} -c 20 -t get --csv", r'"GET","([\d.]+)', r'"GET",(?:"[\d.]+",){3}"([\d.]+)', r'"GET",(?:"[\d.]+",){5}"([\d.]+)'),
+    "memcached": ("memcaslap -s 127.0.0.1:11311 -T 1 -c 16 -t {seconds}s", r"TPS: (\d+)", "", ""),
+    "postgresql": ("as $B/pgbench -c4 -j1 -T{seconds} -S -h 127.0.0.1 -p 15432 postgres", r"tps = ([\d.]+)", r"latency average = ([\d.]+) ms", ""),
+}
+REQUESTS_A_SECOND = 60_000  # about what redis answers
+
+
+def number(text: str, pattern: str) -> float | None:
+    """Of milliseconds, if a unit follows."""
+    found = re.search(pattern, text) if pattern else None
+    if not found:
+        return None
+    value, unit = re.fullmatch(r"([\d.]+)([a-z]*)", found[1]).groups()
+    return float(value) * MILLISECONDS.get(unit, 1.0)
+
+
+class Serving:
+    def __init__(self, programs: pathlib.Path, state: pathlib.Path, build: str):
+        self.runner = Runner(Objects(programs.resolve() / "bin" / "traceback", state, build), state, programs, "bound")
+
+    def close(self) -> None:
+        self.runner.close()
+
+    def of(self, name: str, rounds: int, seconds: int) -> dict:
+        load, rate, middle, late = LOADS[name]
+        text = load.format(seconds=seconds, requests=seconds * REQUESTS_A_SECOND)
+        prefix = text.replace("as ", f"as {LOAD_ON}", 1) if text.startswith("as ") else LOAD_ON + text
+        original = next(server for server in servers.SERVERS if server.name == name)
+        server = dataclasses.replace(original, load=prefix)
+        self.runner.listing("observed")
+        fine, told = servers.once(original, self.runner, "observed", [])
+        if not fine:
+            return {"problem": f"plain: {told}"}
+        lines, _ = self.runner.bound([path for path in self.runner.paths_observed() if not LEFT_OUT.search(path)], "probes")
+        figures = {mode: [] for mode in ("plain", "recorded")}
+        for _ in range(rounds):
+            for mode, list_of in figures.items():
+                said, made = servers.said_of(server, self.runner, "probes" if mode == "recorded" else "plain", lines if mode == "recorded" else [], SERVER_ON)
+                if re.search(original.failures, made) or "STOPPED 0" not in said or not number(made, rate):
+                    return {"problem": f"{mode}: {' / '.join(made.strip().splitlines()[-3:]) or said[-200:]}"}
+                list_of.append((number(made, rate), number(made, middle), number(made, late)))
+        return {mode: [statistics.median(values) if values[0] is not None else None for values in zip(*list_of)] for mode, list_of in figures.items()}
+
+
+def table(rows: list[tuple[str, dict]]) -> str:
+    out = ["## Servers\n\nOn one processor, all of which the load takes, from another; medians of runs in turns.\n",
+           "| server | requests a second, plain | recorded | change | median latency, ms | 99th percentile, ms |\n|---|---|---|---|---|---|"]
+    for name, value in rows:
+        if "problem" in value:
+            out.append(f"| {name} | not measured: {value['problem']} | | | | |")
+            continue
+        plain, recorded = value["plain"], value["recorded"]
+
+        def pair(index: int, plain=plain, recorded=recorded) -> str:
+            return f"{plain[index]:.3g}, {recorded[index]:.3g}" if plain[index] is not None and recorded[index] is not None else "-"
+
+        out.append(f"| {name} | {plain[0]:,.0f} | {recorded[0]:,.0f} | {100 * (recorded[0] / plain[0] - 1):+.1f} % | {pair(1)} | {pair(2)} |")
+    return "\n".join(out) + "\n"
