@@ -38,10 +38,17 @@ void keepFrameRegisters(const Program& program, Function& f) {
   if (!rows) return;
   // As DWARF numbers them, in x86 numbers (psABI, figure 3.36).
   constexpr std::array<std::uint8_t, 16> kNumbers = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
-  for (Block& block : f.blocks) {
-    const CfaRule& cfa = rows->at(f.instructions[block.first].address.value - fde.start.value).cfa;
-    if (cfa.defined && !cfa.isExpression && cfa.baseRegister < kNumbers.size())
-      block.live |= registerBit(kNumbers[cfa.baseRegister]);
+  const auto frameRegister = [&](const Instruction& insn) -> RegisterSet {
+    const CfaRule& cfa = rows->at(insn.address.value - fde.start.value).cfa;
+    const bool isRegister = cfa.defined && !cfa.isExpression && cfa.baseRegister < kNumbers.size();
+    return isRegister ? registerBit(kNumbers[cfa.baseRegister]) : RegisterSet{0};
+  };
+  for (Block& block : f.blocks) block.live |= frameRegister(f.instructions[block.first]);
+  // A probe on an edge is the branch itself to unwinders, and uses what is free where the edge leads.
+  for (const Block& block : f.blocks) {
+    if (block.kind != format::BlockEnd::Branch) continue;
+    for (const BlockIndex next : block.successor)
+      if (next != kNone) f.blocks[next].live |= frameRegister(f.lastOf(block));
   }
 }
 

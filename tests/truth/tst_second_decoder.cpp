@@ -30,6 +30,7 @@ void TestSecondDecoder::theCopiesAreTheOriginals_data() {
   QTest::addColumn<QString>("file");
   const QString unusual = TRUTH_PROGRAM_DIR "/known/unusual";
   QStringList files = {unusual,
+                       TRUTH_PROGRAM_DIR "/kept_frame-O2",
                        "/usr/bin/lua5.4",
                        "/usr/bin/gzip",
                        "/usr/bin/sqlite3",
