@@ -13,7 +13,7 @@ enum class EntryKind : std::uint8_t {
   Return,     // control left a function; the entry's function is the one left, its depth that one's
   Exception,  // a C++ exception
   Signal,     // a signal arrived; detail: its number
-  Sync,       // thread start or end, fork and the like; detail: SyncCause
+  Sync,       // thread start or end, a wait, fork and the like; detail: SyncCause
   Gap,        // records are missing, or it is not known what ran; detail: GapCause
 };
 
@@ -28,6 +28,7 @@ enum class GapCause : std::uint32_t {
   NotRead = 7,          // there are records before this that have not been read yet
   Forked =
       8,  // the process was forked in a signal handler, and goes on where that had interrupted its parent
+  NoRing = 9,  // the thread ran untraced, for there was no memory for its ring
 };
 
 enum class SyncCause : std::uint32_t {
@@ -39,7 +40,17 @@ enum class SyncCause : std::uint32_t {
   ThreadCreate = 6,
   ThreadJoin = 7,
   Snap = 8,
+  // Before a call that is made to wait; what comes behind it began when it was over.
+  WaitCondition = 9,
+  WaitBarrier = 10,
+  WaitSleep = 11,
+  WaitPoll = 12,   // for events of descriptors
+  WaitChild = 13,  // for a child process
 };
+constexpr bool isWait(SyncCause cause) {
+  return cause == SyncCause::ThreadJoin ||
+         (cause >= SyncCause::WaitCondition && cause <= SyncCause::WaitChild);
+}
 
 enum EntryFlag : std::uint16_t {
   kEntryFault = 1,  // the thread faulted at this line

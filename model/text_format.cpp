@@ -40,6 +40,7 @@ constexpr CauseName kCauses[] = {
     {"path-unknown", "execution may have gone on beyond what is shown"},
     {"not-read", "older records have not been read yet"},
     {"forked", "forked in a signal handler: the parent recorded what went before"},
+    {"no-ring", "the thread ran before, but there was no ring for it"},
 };
 
 // As Linux on x86-64 numbers them (signal(7)).
@@ -110,6 +111,38 @@ std::string signalName(std::uint32_t signal) {
 
 std::string_view gapText(std::uint32_t cause) { return causeOf(cause).text; }
 
+std::string_view syncText(std::uint32_t cause) {
+  switch (static_cast<SyncCause>(cause)) {
+    case SyncCause::ThreadStart:
+      return "the thread began";
+    case SyncCause::ThreadEnd:
+      return "the thread ended";
+    case SyncCause::ModuleLoad:
+      return "a module was loaded";
+    case SyncCause::ModuleUnload:
+      return "a module was unloaded";
+    case SyncCause::Fork:
+      return "the process forked";
+    case SyncCause::ThreadCreate:
+      return "a thread was made";
+    case SyncCause::ThreadJoin:
+      return "waits for the end of a thread";
+    case SyncCause::Snap:
+      return "the snap was made";
+    case SyncCause::WaitCondition:
+      return "waits for a condition";
+    case SyncCause::WaitBarrier:
+      return "waits at a barrier";
+    case SyncCause::WaitSleep:
+      return "sleeps";
+    case SyncCause::WaitPoll:
+      return "waits for files or connections";
+    case SyncCause::WaitChild:
+      return "waits for a child process";
+  }
+  return "sync";
+}
+
 std::string placeText(const Trace& trace, const Entry& entry) {
   const SourceFile* file = trace.file(entry.file);
   if (file && entry.line != 0) return std::format("{}:{}", printable(lastPart(file->path)), entry.line);
@@ -142,7 +175,7 @@ std::string entryText(const Trace& trace, const Entry& entry) {
     case EntryKind::Signal:
       return withPlace(signalName(entry.detail), place) + remarks(entry);
     case EntryKind::Sync:
-      return "sync";
+      return std::string(syncText(entry.detail));
     case EntryKind::Gap:
       return "gap: " + std::string(gapText(entry.detail));
   }

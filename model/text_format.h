@@ -18,6 +18,7 @@ constexpr std::uint32_t threadNumber(ThreadIndex thread) { return thread.value +
 std::string_view kindName(EntryKind kind);  // "line", as in JSON
 std::string signalName(std::uint32_t signal);  // "SIGSEGV"; "signal 77" if it has no name
 std::string_view gapText(std::uint32_t cause);  // why records are missing, as the end of "gap: "
+std::string_view syncText(std::uint32_t cause);  // what a Sync entry tells
 
 // "parser.c:120", or "prog+0x1234" without a line; empty without a module.
 std::string placeText(const Trace& trace, const Entry& entry);

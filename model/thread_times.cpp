@@ -15,6 +15,8 @@ void ThreadTimes::add(EntryIndex first, std::span<const Entry> entries) {
     m_lastGoesOn = (entry.flags & kEntryAcrossReading) != 0;
     if (entry.kind == EntryKind::Line || entry.kind == EntryKind::Call || entry.kind == EntryKind::Return)
       continue;
+    // Threads that wait all the time would push everything else out.
+    if (entry.kind == EntryKind::Sync && isWait(static_cast<SyncCause>(entry.detail))) continue;
     m_events.push_back({.entry = first + i, .kind = entry.kind, .detail = entry.detail});
     // Not one by one: that would move all of them each time.
     if (m_events.size() < 2 * kMostEvents) continue;

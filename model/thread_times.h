@@ -1,6 +1,6 @@
 // When the entries of a thread ran, as far as its readings of the clock tell. A thread reads the clock seldom
-// (at its start and end, at signals, whenever a sub-buffer of its ring is full), so of most entries only
-// bounds are known.
+// (at its start and end, at signals, around calls that wait, whenever a sub-buffer of its ring is full), so
+// of most entries only bounds are known.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct TimeBounds {
   friend bool operator==(const TimeBounds&, const TimeBounds&) = default;
 };
 
-// What a picture of a thread over time marks: signals, exceptions, synchronisation, gaps.
+// What a picture of a thread over time marks: signals, exceptions, synchronisation but for waits, gaps.
 struct TimedEvent {
   EntryIndex entry = 0;
   EntryKind kind = EntryKind::Sync;

@@ -82,6 +82,7 @@ class ThreadTrace {
     struct Wait {
       std::uint32_t tid = 0;
       bool forEnd = false;  // of that thread; else for a lock that it holds
+      RuntimeAddr lock = {};  // where that is
     };
     std::optional<Wait> waitsFor;
   };

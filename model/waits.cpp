@@ -16,6 +16,14 @@ std::optional<ThreadIndex> threadOf(const Trace& trace, std::uint32_t tid) {
   return std::nullopt;
 }
 
+// The last of its records is that of a wait, and it is in a system call.
+std::optional<SyncCause> waitOf(const ThreadTrace& thread) {
+  if (!thread.info().systemCall || thread.entryCount() == 0) return std::nullopt;
+  const Entry last = thread.entry(thread.entryCount() - 1);
+  const auto cause = static_cast<SyncCause>(last.detail);
+  return last.kind == EntryKind::Sync && isWait(cause) ? std::optional(cause) : std::nullopt;
+}
+
 void findDeadlocks(std::vector<Standing>& all) {
   for (Standing& start : all) {
     const Standing* at = &start;
@@ -37,8 +45,11 @@ std::vector<Standing> standings(const Trace& trace) {
     standing.thread = {i};
     standing.at = initialPosition(thread);
     standing.systemCall = info.systemCall;
+    standing.waitsIn = waitOf(thread);
     if (info.waitsFor) standing.waitsFor = threadOf(trace, info.waitsFor->tid);
-    if (standing.waitsFor == standing.thread) standing.waitsFor.reset();
+    // A thread can take a lock twice, and so wait for itself, but not join itself.
+    if (standing.waitsFor == standing.thread && info.waitsFor->forEnd) standing.waitsFor.reset();
+    if (standing.waitsFor && !info.waitsFor->forEnd) standing.lock = info.waitsFor->lock;
     standing.waitsForEnd = info.waitsFor && info.waitsFor->forEnd;
     if (standing.at && !info.ended && !info.fault && trace.summary.reason != TraceReason::Recovered) {
       const auto from = thread.times().boundsOf(*standing.at).from;

@@ -19,8 +19,10 @@ struct Standing {
   // the most; nothing if that is not known, or if it has ended.
   std::optional<Nanoseconds> atMost;
   std::optional<std::uint32_t> systemCall;  // the number; nothing if it was in none, or that is not known
+  std::optional<SyncCause> waitsIn;  // it is in a call that it made to wait, of this kind
   std::optional<ThreadIndex> waitsFor;
   bool waitsForEnd = false;  // of that thread; else for a lock that it holds
+  RuntimeAddr lock;          // where that is; 0 if not known
   bool deadlocked = false;   // it waits, in the end, for itself
 };
 // In the order of Trace::threads.

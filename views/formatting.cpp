@@ -120,6 +120,8 @@ QString gapText(std::uint32_t cause) {
       return Words::tr("older records have not been read yet");
     case model::GapCause::Forked:
       return Words::tr("the process was forked in a signal handler: up to here its parent recorded this");
+    case model::GapCause::NoRing:
+      return Words::tr("the thread ran before, but there was no memory to record it in");
     case model::GapCause::Unknown:
       break;
   }
@@ -141,9 +143,19 @@ QString syncText(std::uint32_t cause) {
     case model::SyncCause::ThreadCreate:
       return Words::tr("a thread was made");
     case model::SyncCause::ThreadJoin:
-      return Words::tr("a thread was joined");
+      return Words::tr("waits for the end of a thread");
     case model::SyncCause::Snap:
       return Words::tr("the snap was made");
+    case model::SyncCause::WaitCondition:
+      return Words::tr("waits for a condition");
+    case model::SyncCause::WaitBarrier:
+      return Words::tr("waits at a barrier");
+    case model::SyncCause::WaitSleep:
+      return Words::tr("sleeps");
+    case model::SyncCause::WaitPoll:
+      return Words::tr("waits for files or connections");
+    case model::SyncCause::WaitChild:
+      return Words::tr("waits for a child process");
   }
   return Words::tr("point of time");
 }

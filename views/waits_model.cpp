@@ -44,7 +44,9 @@ QString WaitsModel::doing(const model::Standing& standing) const {
 }
 
 QString WaitsModel::waitsFor(const model::Standing& standing) const {
-  if (!standing.waitsFor) return {};
+  if (!standing.waitsFor) {
+    return standing.waitsIn ? syncText(static_cast<std::uint32_t>(*standing.waitsIn)) : QString();
+  }
   const QString other = QString::number(standing.waitsFor->value + 1);
   const QString text = standing.waitsForEnd ? tr("the end of thread %1").arg(other)
                                             : tr("a lock that thread %1 holds").arg(other);
@@ -59,7 +61,7 @@ QString WaitsModel::cell(const model::Standing& standing, int column) const {
     case kWhere: {
       if (!standing.at) return tr("recorded nothing");
       const model::Entry entry = thread.entry(*standing.at);
-      const QString where = place(*m_trace, entry);
+      QString where = place(*m_trace, entry);
       if (!entry.function.valid()) return where;
       const QString function = shortFunctionName(*m_trace, entry.function);
       return where.isEmpty() ? function : QStringLiteral("%1  %2").arg(function, where);

@@ -14,6 +14,7 @@ namespace {
 
 // In format::SnapThread::registers.
 constexpr std::size_t kRipIndex = offsetof(user_regs_struct, rip) / 8;
+constexpr std::size_t kFutexIndex = offsetof(user_regs_struct, rdi) / 8;  // its first argument
 constexpr std::size_t kSystemCallIndex = offsetof(user_regs_struct, orig_rax) / 8;
 
 std::optional<RingView> readRing(const SnapReader& snap, const format::SectionEntry& section,
@@ -54,7 +55,9 @@ void fillWait(const format::SnapThread& entry, model::ThreadTrace::Info& info) {
   const auto call = entry.registers[kSystemCallIndex];
   if (call != kNone) info.systemCall = static_cast<std::uint32_t>(call);
   if ((entry.flags & (format::kThreadWaitsForLock | format::kThreadWaitsForEnd)) != 0)
-    info.waitsFor = {.tid = entry.waitsFor, .forEnd = (entry.flags & format::kThreadWaitsForEnd) != 0};
+    info.waitsFor = {.tid = entry.waitsFor,
+                     .forEnd = (entry.flags & format::kThreadWaitsForEnd) != 0,
+                     .lock = {entry.registers[kFutexIndex]}};
 }
 
 }  // namespace
@@ -79,6 +82,8 @@ std::vector<RecordedThread> findThreads(const SnapReader& snap, const SnapConten
       } else if (std::ranges::find(used, entry.ringIndex) == used.end()) {
         thread.ring = readRing(snap, *section, report);
         used.push_back(entry.ringIndex);
+        // The recorder's own.
+        if (thread.ring && thread.ring->header().held != 0) thread.info.systemCall.reset();
       }
     }
     threads.push_back(std::move(thread));

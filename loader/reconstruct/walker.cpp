@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <climits>
+#include <optional>
+
+#include "runtime/format/wait.h"
 
 namespace traceback::loader {
 
@@ -267,6 +270,37 @@ void Walker::leaveDag(const ResolvedDag& dag, std::uint32_t index) {
   m_state.exit = exit;
 }
 
+namespace {
+
+// Nothing for those of a newer writer.
+std::optional<model::SyncCause> syncCauseOf(std::uint16_t detail) {
+  switch (static_cast<format::SyncKind>(detail)) {
+    case format::SyncKind::Fork:
+      return model::SyncCause::Fork;
+    case format::SyncKind::ThreadCreate:
+      return model::SyncCause::ThreadCreate;
+    case format::SyncKind::ThreadJoin:
+      return model::SyncCause::ThreadJoin;
+  }
+  switch (static_cast<format::WaitKind>(detail)) {
+    case format::WaitKind::Condition:
+      return model::SyncCause::WaitCondition;
+    case format::WaitKind::Barrier:
+      return model::SyncCause::WaitBarrier;
+    case format::WaitKind::Sleep:
+      return model::SyncCause::WaitSleep;
+    case format::WaitKind::Poll:
+      return model::SyncCause::WaitPoll;
+    case format::WaitKind::Child:
+      return model::SyncCause::WaitChild;
+    case format::WaitKind::ThreadJoin:
+      break;  // above
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 void Walker::takeEvent(const Record& record, std::uint8_t segment) {
   const auto type = record.type();
   // A handler's segment may have a new sub-buffer, and so a time stamp, in front of the next handler: that is
@@ -330,17 +364,7 @@ void Walker::takeEvent(const Record& record, std::uint8_t segment) {
       sync(model::SyncCause::ModuleUnload);
       break;
     case RecordType::Sync:
-      switch (static_cast<format::SyncKind>(record.detail())) {
-        case format::SyncKind::Fork:
-          sync(model::SyncCause::Fork);
-          break;
-        case format::SyncKind::ThreadCreate:
-          sync(model::SyncCause::ThreadCreate);
-          break;
-        case format::SyncKind::ThreadJoin:
-          sync(model::SyncCause::ThreadJoin);
-          break;
-      }
+      if (const auto cause = syncCauseOf(record.detail())) sync(*cause);
       break;
     case RecordType::Snap:
       sync(model::SyncCause::Snap);
@@ -360,6 +384,9 @@ void Walker::takeEvent(const Record& record, std::uint8_t segment) {
           break;
         case format::GapReason::Overwritten:
           gap(model::GapCause::Overwritten);
+          break;
+        case format::GapReason::NoRing:
+          gap(model::GapCause::NoRing);
           break;
         case format::GapReason::Forked:
           gap(model::GapCause::Forked);

@@ -86,6 +86,7 @@ enum class GapReason : std::uint16_t {
   Overwritten = 3,
   Forked =
       4,  // the handler in which this process was forked returned; what it interrupted, the parent recorded
+  NoRing = 5,  // at the front of a ring: until here there was none for the thread
 };
 
 enum class SyncKind : std::uint16_t { Fork = 1, ThreadCreate = 2, ThreadJoin = 3 };

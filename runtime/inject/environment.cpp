@@ -140,6 +140,12 @@ void takeEnvironment(char** entries, Environment& environment) {
     } else if ((value = valueOf(entry, "TRACEBACK_BUFFER_SIZE"))) {
       environment.bufferSize = parseSize(value);
       keep = false;
+    } else if ((value = valueOf(entry, "TRACEBACK_RINGS"))) {
+      environment.mostRings = parseSize(value);
+      keep = false;
+    } else if ((value = valueOf(entry, "TRACEBACK_TOTAL_SIZE"))) {
+      environment.mostBytes = parseSize(value);
+      keep = false;
     } else if ((value = valueOf(entry, "TRACEBACK_MEMORY"))) {
       environment.keptMemory = parseKeptMemory(value);
       environment.keptMemorySaid = true;

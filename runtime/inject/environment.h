@@ -13,6 +13,8 @@ namespace traceback::inject {
 //   TRACEBACK_SNAP_DIR    where snaps go
 //   TRACEBACK_BUFFER_SIZE bytes of a thread's main ring, with K, M or G
 //   TRACEBACK_MEMORY      how much of the memory a snap keeps: a name of format::kKeptMemoryNames
+//   TRACEBACK_RINGS       how many threads have a ring at one time
+//   TRACEBACK_TOTAL_SIZE  bytes of all rings together, with K, M or G
 //   TRACEBACK_COLLECTOR   the `traceback` program; else ../bin/traceback beside this library
 //   TRACEBACK_CLOCK       "tsc" or "logical": clock.h, where that is not to be found out
 //   TRACEBACK_POLICY      the policy file (policy_file.h)

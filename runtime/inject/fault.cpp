@@ -6,6 +6,7 @@
 #include "runtime/inject/actions.h"
 #include "runtime/inject/clock.h"
 #include "runtime/inject/collector.h"
+#include "runtime/inject/hold.h"
 #include "runtime/inject/levels.h"
 #include "runtime/inject/own_fault.h"
 #include "runtime/inject/process.h"
@@ -98,6 +99,7 @@ void meetFault(int signal, siginfo_t* info, void* data) {
     record(signal, *info, context);
     if (isMetAgain(signal, *info)) return;
   } else if (inOwnProcess() && claimFault()) {
+    const Hold hold;  // before anything else, for the others run on
     record(signal, *info, context);
     __atomic_store_n(&faultDone, 1u, __ATOMIC_RELEASE);
   }

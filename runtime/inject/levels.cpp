@@ -130,6 +130,8 @@ void beginSignal(Interrupted& interrupted, int signal, const siginfo_t& info, co
   if (interrupted.segment == &traceback_probation) attach(t);
   interrupted.generation = process.generation;
   interrupted.level = t.level;
+  interrupted.counted = t.state == ThreadState::Untraced;
+  if (interrupted.counted) ++t.handlers;
   if (t.state != ThreadState::Traced || t.level >= kMaxLevel) return;
 
   const unsigned level = t.level + 1;
@@ -161,6 +163,7 @@ void endSignal(const Interrupted& interrupted, const ucontext_t& context) {
     restoreSpills(interrupted.spills);
     return;
   }
+  if (interrupted.counted) --t.handlers;
   if (interrupted.levelTaken && t.state == ThreadState::Traced) {
     const unsigned level = interrupted.level + 1;
     if (t.level > level) resumeAt(t, level, t.level);  // a nested handler jumped back into this one

@@ -21,6 +21,7 @@ struct Interrupted {
   std::uint64_t generation;
   unsigned level;      // before; the handler's own is one more
   bool levelTaken;     // false if the thread records nothing, or the handlers nest too deep to count
+  bool counted;        // in Thread::handlers
 };
 
 // The signal's arrival: takes a level and writes its SignalBegin. `flags` is of format::SignalFlag.

@@ -186,6 +186,18 @@ const char* readRule(Word rule, Words& words, Policy& policy) {
     policy.bufferSize = number;
     return nullptr;
   }
+  if (rule.is("rings")) {
+    if (!isNumber(words.next(), number) || number < 1 || number > 1024)
+      return "takes a number from 1 to 1024";
+    policy.mostRings = number;
+    return nullptr;
+  }
+  if (rule.is("total")) {
+    if (!isQuantity(words.next(), kSizes, number) || number < (1 << 20))
+      return "takes a size from 1M on: write 64M";
+    policy.mostBytes = number;
+    return nullptr;
+  }
   if (rule.is("repeat")) {
     if (!isNumber(words.next(), number) || number > 1'000'000) return "takes a count; 0 for as many as come";
     policy.repeats = static_cast<std::uint32_t>(number);
@@ -201,7 +213,8 @@ const char* readRule(Word rule, Words& words, Policy& policy) {
     if (!isQuantity(words.next(), kTimes, policy.keepSeconds)) return "takes a time: write 12h or 30d";
     return nullptr;
   }
-  return "is no rule: there are snap, ignore, record, buffer, repeat, rate, memory, disk and keep";
+  return "is no rule: there are snap, ignore, record, buffer, rings, total, repeat, rate, memory, disk and "
+         "keep";
 }
 
 // As above; a line that is wrong changes nothing. What it wrote behind the names that hold is not looked at.

@@ -3,6 +3,8 @@
 //
 //   record on | off
 //   buffer SIZE                   of each thread, as 64K, 1M
+//   rings COUNT                   of threads that have one at one time
+//   total SIZE                    of all rings, those of ended threads included
 //   snap signal NAME...           as TERM, SIGTERM or 15, though it need not mean a fault; or `ignore`
 //   snap exit STATUS...           as 1, 3-7; or `ignore`
 //   snap exception CLASS...       and what is derived from it, when it is thrown; * stands for any, and at
@@ -39,6 +41,8 @@ struct PolicyValues {
   bool record = true;
   bool snapCalls = true;
   std::uint64_t bufferSize = 0;      // 0: not said
+  std::uint64_t mostRings = 0;       // 0: not said
+  std::uint64_t mostBytes = 0;       // of all rings; 0: not said
   std::uint64_t snapSignals = 0;     // bit n - 1 for signal n
   std::uint64_t ignoreSignals = 0;
   std::uint64_t snapExits[4] = {};   // a bit for each status

@@ -12,6 +12,7 @@
 #include "runtime/inject/fault.h"
 #include "runtime/inject/files.h"
 #include "runtime/inject/ghost.h"
+#include "runtime/inject/hold.h"
 #include "runtime/inject/modules.h"
 #include "runtime/inject/own_fault.h"
 #include "runtime/inject/rings.h"
@@ -125,12 +126,15 @@ void childStarted(bool betweenProbes) {
   forgetActionLock();
   forgetModuleLock();
   forgetFault();
+  forgetHolds();
   Thread& t = thread();
   if (t.ring != nullptr && (!betweenProbes || t.level != 0)) makeGhost(t);
   forgetRings();
   t.ring = nullptr;
   t.level = 0;
   t.gapPending = false;
+  t.late = false;
+  t.handlers = 0;
   if (t.state != ThreadState::Ended) t.state = ThreadState::Probation;
   setSlot(&traceback_probation);
   *forkGuard = 1;

@@ -19,36 +19,37 @@ enum class Telling : std::uint8_t {
 struct Environment {
   bool off = false;            // TRACEBACK=off, or a set-user-id program
   std::uint64_t bufferSize = 0;
+  std::uint64_t mostRings = 0, mostBytes = 0;  // of threads at one time; of all rings together. 0: not said
   format::KeptMemory keptMemory = format::KeptMemory::Stacks;
   bool keptMemorySaid = false;
   Path snapFolder;
-  Path collector;              // the `traceback` program
-  Path program;                // the original, if the program is a copy in the cache
-  Path cache;                  // ROOT/FLAVOUR (runtime/format/cache.h); empty: children are not followed
-  std::uint64_t bridge = 0;    // where the audit library's format::Bridge is
-  Path runtimeFolder;          // XDG_RUNTIME_DIR
+  Path collector;  // the `traceback` program
+  Path program;  // the original, if the program is a copy in the cache
+  Path cache;  // ROOT/FLAVOUR (runtime/format/cache.h); empty: children are not followed
+  std::uint64_t bridge = 0;  // where the audit library's format::Bridge is
+  Path runtimeFolder;  // XDG_RUNTIME_DIR
   Telling telling = Telling::OnTerminal;
   std::uint64_t runErrorDevice = 0, runErrorInode = 0;  // for Telling::WhereRunDid
   enum class Clock : std::uint8_t { Find, Counter, Logical } clock = Clock::Find;  // clock.h
-  Path policyFile;             // TRACEBACK_POLICY
-  Path configHome;             // XDG_CONFIG_HOME
-  Path home, stateHome;        // handed on to the collector
+  Path policyFile;  // TRACEBACK_POLICY
+  Path configHome;  // XDG_CONFIG_HOME
+  Path home, stateHome;  // handed on to the collector
 };
 
 struct Process {
   Environment environment;
-  bool recording = false;      // some module is bound: signals are watched, rings are made
+  bool recording = false;  // some module is bound: signals are watched, rings are made
   // The program filters its system calls: one of ours might end it. From then on the runtime makes none
   // but where it would go wrong without; no ring is made, no collector started.
   bool sandboxed = false;
   std::uint32_t pid = 0;
-  std::uint64_t start = 0;     // field 22 of /proc/PID/stat
+  std::uint64_t start = 0;  // field 22 of /proc/PID/stat
   std::uint64_t generation = 0;  // grows in each forked child
-  Path folder;                 // of this process, in the ring folder; empty until a thread needs it
+  Path folder;  // of this process, in the ring folder; empty until a thread needs it
   bool folderFailed = false;
-  bool logicalClock = false;   // clock.h
+  bool logicalClock = false;  // clock.h
   format::ProcessHeader* file = nullptr;
-  SpinLock lock;               // of the folder and of the table of rings
+  SpinLock lock;  // of the folder and of the table of rings
 };
 extern Process process;
 

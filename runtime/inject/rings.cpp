@@ -18,6 +18,7 @@ namespace {
 
 constinit Ring rings[kMaxRings + kMaxEndedRings];
 constinit std::uint32_t ringsMade = 0;
+constinit std::uint32_t ringsFreed = 0;
 constinit pthread_key_t endKey = 0;
 
 struct Layout {
@@ -47,9 +48,36 @@ FileName fileName(const Ring& ring) {
   return name;
 }
 
+struct Limits {
+  unsigned live, all;
+};
+// What the user wants, of what there is room for.
+Limits limitsFor(std::uint64_t ringSize) {
+  const Environment& environment = process.environment;
+  Limits limits{environment.mostRings == 0 ? kUsualRings : static_cast<unsigned>(environment.mostRings),
+                kMaxRings + kMaxEndedRings};
+  if (environment.mostBytes != 0 && environment.mostBytes / ringSize < limits.all)
+    limits.all = static_cast<unsigned>(environment.mostBytes / ringSize);
+  if (limits.live > kMaxRings) limits.live = kMaxRings;
+  if (limits.live > limits.all) limits.live = limits.all;
+  return limits;
+}
+
+bool isThread(std::uint32_t tid) { return !failed(systemCall(__NR_tgkill, process.pid, tid, 0)); }
+
+// Threads that ended without their destructors (a raw exit, of a raw clone) leave their rings in use.
+void scavenge() {
+  for (Ring& ring : rings) {
+    if (ring.use != Ring::Use::Live || isThread(ring.tid)) continue;
+    systemCall(__NR_munmap, asLong(ring.header), static_cast<long>(ring.size));
+    ring.use = Ring::Use::Ended;
+    ++ringsFreed;
+  }
+}
+
 // An entry for a new ring, or nothing. Rings of ended threads stay to be looked at, but not for ever: the
 // entry may be one of theirs, whose file is then to be used again.
-Ring* chooseEntry() {
+Ring* chooseEntry(const Limits& limits) {
   Ring* oldest = nullptr;
   Ring* unused = nullptr;
   unsigned live = 0, ended = 0;
@@ -60,8 +88,8 @@ Ring* chooseEntry() {
     ++ended;
     if (oldest == nullptr || ring.number < oldest->number) oldest = &ring;
   }
-  if (live >= kMaxRings) return nullptr;
-  return ended >= kMaxEndedRings || unused == nullptr ? oldest : unused;
+  if (live >= limits.live) return nullptr;
+  return ended >= kMaxEndedRings || live + ended >= limits.all || unused == nullptr ? oldest : unused;
 }
 
 // Leaves room for others: a full memory file system would harm the program that shares it.
@@ -116,7 +144,8 @@ bool mapRing(Ring& ring, std::uint64_t size, const char* former = nullptr) {
   return true;
 }
 
-void fillRing(Ring& ring, const Layout& main) {
+// `late`: the thread has run traced code before, which nobody recorded.
+void fillRing(Ring& ring, const Layout& main, bool late) {
   format::RingHeader& header = *ring.header;
   // The file may have been another thread's: it is no ring while it is made.
   __atomic_store_n(&header.magic, std::uint64_t{0}, __ATOMIC_RELEASE);
@@ -126,7 +155,8 @@ void fillRing(Ring& ring, const Layout& main) {
   header.pid = process.pid;
   header.tid = ring.tid;
   header.processStart = process.start;
-  header.threadStart = timeStamp();
+  const std::uint64_t now = timeStamp();
+  header.threadStart = late ? 0 : now;
   header.state = static_cast<std::uint32_t>(format::RingState::InUse);
   header.segmentCount = format::kMaxSegments;
   systemCall(__NR_prctl, PR_GET_NAME, asLong(header.name));
@@ -138,14 +168,27 @@ void fillRing(Ring& ring, const Layout& main) {
                  layout.subBufferCount, offset);
     offset += layout.bytes();
   }
-  const std::uint64_t values[] = {header.threadStart, ring.tid};
-  append(header.segments[0], format::RecordType::ThreadStart, 0, values, 2);
+  const std::uint64_t values[] = {now, ring.tid};
+  if (late) {
+    append(header.segments[0], format::RecordType::Gap, static_cast<std::uint16_t>(format::GapReason::NoRing),
+           values, 1);
+  } else {
+    append(header.segments[0], format::RecordType::ThreadStart, 0, values, 2);
+  }
   __atomic_store_n(&header.magic, format::kRingMagic, __ATOMIC_RELEASE);
 }
 
-Ring* makeRing() {
+Ring* makeRing(bool late) {
   if (!openProcessFile()) return nullptr;
-  Ring* ring = chooseEntry();
+  const Layout main = mainLayout();
+  const std::uint64_t size =
+      format::kRingHeaderSize + main.bytes() + (format::kMaxSegments - 1) * kHandlerLayout.bytes();
+  const Limits limits = limitsFor(size);
+  Ring* ring = chooseEntry(limits);
+  if (ring == nullptr) {
+    scavenge();
+    ring = chooseEntry(limits);
+  }
   if (ring == nullptr) return nullptr;
   const bool again = ring->use == Ring::Use::Ended;
   const FileName former = fileName(*ring);
@@ -153,11 +196,8 @@ Ring* makeRing() {
   ring->number = ringsMade;
   ring->tid = rawTid();
   ring->header = nullptr;
-  const Layout main = mainLayout();
-  const std::uint64_t handlers = (format::kMaxSegments - 1) * kHandlerLayout.bytes();
-  if (!mapRing(*ring, format::kRingHeaderSize + main.bytes() + handlers, again ? former.c_str() : nullptr))
-    return nullptr;
-  fillRing(*ring, main);
+  if (!mapRing(*ring, size, again ? former.c_str() : nullptr)) return nullptr;
+  fillRing(*ring, main, late);
   ring->use = Ring::Use::Live;
   ++ringsMade;
   __atomic_store_n(&process.file->ringCount, ringsMade, __ATOMIC_RELEASE);
@@ -192,10 +232,11 @@ void attach(Thread& t) {
     return;
   }
   if (t.state == ThreadState::Probation && process.recording && !process.sandboxed) {
+    if (!inOwnProcess()) return enterDiscard(t);  // in a vfork child: the thread is its parent's
     Locked locked(process.lock);
     enterDiscard(t);  // whatever is called from here, and happens to be traced, must not come here
-    t.ring = makeRing();
-    if (t.ring == nullptr && process.file != nullptr)
+    t.ring = makeRing(t.late);
+    if (t.ring == nullptr && !t.late && process.file != nullptr)
       __atomic_fetch_add(&process.file->ringsFailed, 1u, __ATOMIC_RELAXED);
     if (t.ring != nullptr) {
       t.level = 0;
@@ -209,9 +250,18 @@ void attach(Thread& t) {
       setSlot(segmentOf(t, 0));
       return;
     }
+    t.late = true;
+    t.freedSeen = ringsFreed;
   }
   if (t.state == ThreadState::Probation) t.state = ThreadState::Untraced;
   enterDiscard(t);
+}
+
+void attachLate(Thread& t) {
+  if (t.state != ThreadState::Untraced || !t.late || t.ring != nullptr || t.handlers != 0) return;
+  if (t.freedSeen == __atomic_load_n(&ringsFreed, __ATOMIC_RELAXED)) return;
+  t.state = ThreadState::Probation;
+  attach(t);
 }
 
 namespace {
@@ -242,6 +292,7 @@ void threadEnds() {
     systemCall(__NR_munmap, asLong(t.ring->header), static_cast<long>(t.ring->size));
   }
   t.ring->use = Ring::Use::Ended;
+  ++ringsFreed;
   t.ring = nullptr;
   dropAlternateStack(t);
 }
@@ -250,7 +301,7 @@ bool watchThreadEnds() { return pthread_key_create(&endKey, destroyKey) == 0; }
 
 void forgetRings() {
   memset(rings, 0, sizeof rings);
-  ringsMade = 0;
+  ringsMade = ringsFreed = 0;
 }
 
 bool withdrawFiles() {

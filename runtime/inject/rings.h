@@ -16,11 +16,16 @@ struct Ring {
   enum class Use : std::uint32_t { Free, Live, Ended } use;
 };
 
-inline constexpr unsigned kMaxRings = 256;       // that run at one time
+inline constexpr unsigned kMaxRings = 1024;      // of threads that run at one time
+inline constexpr unsigned kUsualRings = 256;     // unless somebody says otherwise
 inline constexpr unsigned kMaxEndedRings = 64;   // of threads that ended: the oldest go first
 
 // Gives a thread on probation its ring and points its slot at it. If that fails, at its discard segment.
 void attach(Thread& thread);
+
+// For a thread that found no ring: tries again if one has become free since. Call at a head, outside of
+// signal handlers.
+void attachLate(Thread& thread);
 
 // The thread's destructors run: writes its end and lets it discard from now on.
 void threadEnds();

@@ -81,6 +81,11 @@ Word* claimWord(SegmentHeader& segment) {
   return word;
 }
 
+unsigned wordsLeft(const SegmentHeader& segment) {
+  return segment.subBufferWords - 1 -
+         static_cast<unsigned>(format::cursorIndex(segment) % segment.subBufferWords);
+}
+
 bool isCalledAtNextHead(const SegmentHeader& segment) {
   const Word* word = cursorOf(segment);
   if (atSubBufferEnd(segment)) return false;

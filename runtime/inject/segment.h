@@ -30,6 +30,9 @@ Word* claimWord(SegmentHeader& segment);
 // Whether the cursor is on the sentinel that ends a sub-buffer.
 bool atSubBufferEnd(const SegmentHeader& segment);
 
+// Before the sentinel of the sub-buffer in use.
+unsigned wordsLeft(const SegmentHeader& segment);
+
 // Whether callAtNextHead() waits for that.
 bool isCalledAtNextHead(const SegmentHeader& segment);
 // Makes the thread's next head probe on this segment call the runtime. May be called while the segment is

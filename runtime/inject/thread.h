@@ -47,6 +47,10 @@ struct alignas(64) Thread {
   std::uint64_t alternateStack;  // the one we made; 0 if none
   bool alternateInUse;  // it is what the kernel has; the program believes that there is none
   bool gapPending;  // signals went unrecorded since the last record
+  bool holds;  // it made a Hold
+  bool late;  // it has run traced code without a ring
+  std::uint32_t freedSeen;  // of the rings that became free, when it found none
+  std::uint32_t handlers;  // that run while it has no ring; too many where some were left by a jump
   std::uint8_t endRounds;  // times that the key's destructor ran
 };
 

@@ -4,6 +4,7 @@
 
 #include "runtime/format/snap.h"
 #include "runtime/inject/collector.h"
+#include "runtime/inject/hold.h"
 #include "runtime/inject/policy_file.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/waiting.h"
@@ -99,6 +100,7 @@ TriggerResult trigger(Trigger kind, std::uint64_t place, const char* text) {
   const Turn turn;
   reloadPolicy();
   if (!isAllowed(kind, place)) return TriggerResult::Suppressed;
+  const Hold hold;
   noteSnap(static_cast<std::uint16_t>(kind == Trigger::Call ? format::SnapReason::Api
                                                             : format::SnapReason::Policy));
   return runCollector({nameOf(kind), said.c_str()}) ? TriggerResult::Written : TriggerResult::Failed;

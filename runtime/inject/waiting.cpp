@@ -1,6 +1,7 @@
 #include "runtime/inject/waiting.h"
 
 #include "runtime/inject/clock.h"
+#include "runtime/inject/hold.h"
 #include "runtime/inject/levels.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/rings.h"
@@ -22,6 +23,8 @@ SegmentHeader* openSegment() {
   SegmentHeader* segment = slot();
   // Somebody waits for this thread's next head: nothing goes over its mark.
   if (segment != segmentOf(t, t.level) || isCalledAtNextHead(*segment)) return nullptr;
+  constexpr unsigned kMostWords = 1 + 3 * format::kWordsPerValue;
+  stopIfHeld(t, *segment, kMostWords + 1);
   return segment;
 }
 

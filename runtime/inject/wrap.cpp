@@ -1,4 +1,5 @@
 // What the entries in wrap.S call: the thread's head probe found the sentinel.
+#include "runtime/inject/hold.h"
 #include "runtime/inject/levels.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/rings.h"
@@ -15,13 +16,17 @@ Word* freshWord(std::uint64_t stackPointer) {
   Thread& t = thread();
   if (traceback_probation.cursor != traceback_probation.base)
     __atomic_store_n(&traceback_probation.cursor, traceback_probation.base, __ATOMIC_RELAXED);
-  if (slot() == &traceback_probation) attach(t);
+  if (slot() == &traceback_probation || t.state == ThreadState::Probation) attach(t);
+  attachLate(t);
   if (t.state == ThreadState::Traced) {
     if (slot() != &t.discard) forgetEarlySentinel(*slot());
     leaveAbandonedLevels(t, stackPointer);
   }
   SegmentHeader* segment = slot();
-  if (segment != &t.discard && t.state == ThreadState::Traced) return claimWord(*segment);
+  if (segment != &t.discard && t.state == ThreadState::Traced) {
+    stopIfHeld(t, *segment, 2);
+    return claimWord(*segment);
+  }
   enterDiscard(t);
   return cursorOf(t.discard);
 }

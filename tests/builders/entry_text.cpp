@@ -29,6 +29,8 @@ std::string gapText(std::uint32_t cause) {
       return "not-read";
     case model::GapCause::Forked:
       return "forked";
+    case model::GapCause::NoRing:
+      return "no-ring";
   }
   return "?";
 }

@@ -147,6 +147,8 @@ void RingText::line(const std::vector<std::string>& words) {
     event(RecordType::Gap, static_cast<std::uint16_t>(format::GapReason::NestedTooDeep), {m_time++});
   } else if (what == "sync") {
     event(RecordType::Sync, static_cast<std::uint16_t>(format::SyncKind::Fork), {m_time++, 0, 0});
+  } else if (what == "wait") {  // by number, as in wait.h
+    event(RecordType::Sync, static_cast<std::uint16_t>(std::stoul(words[1])), {m_time++, 0x7000});
   } else if (what == "word") {
     write(static_cast<Word>(std::stoul(words[1], nullptr, 16)));
   } else if (what == "bad-dag") {

@@ -10,7 +10,7 @@
 //     return [to main.c+4]       SignalEnd, one level down
 //     resume                     Resumption: back on the level below, the handler having been left by longjmp
 //     exception main.c+4
-//     time 99 | thread-end | gap too-deep | sync fork | word DEADBEEF | bad-dag
+//     time 99 | thread-end | gap too-deep | sync fork | wait KIND | word DEADBEEF | bad-dag
 //
 // Words go through sub-buffers as the runtime does it. Addresses are link-time ones plus the bias.
 #pragma once

@@ -41,6 +41,51 @@ class SignalsTest : public QObject {
     QVERIFY(got.notes().find("its clock ran backwards") != std::string::npos);
   }
 
+  // What was over when the thread began to wait, and what began when that was over, are told apart.
+  void aWaitDividesALineByTheClock() {
+    const auto got = reconstruct({.map = kLoop, .ring = R"(
+      start
+      main.a
+      main.h c
+      time 5000
+      wait 7
+      time 9000
+      f.a y
+      main.d
+      wait 4
+      time 9500
+      wait 99
+      time 9600
+      main.h r
+      thread-end
+    )"});
+    QCOMPARE(got.notes(), std::string());
+    const auto& thread = got.thread();
+    const auto& times = thread.times();
+    QVERIFY(times.trusted());
+    std::vector<std::uint32_t> waits;
+    for (const auto& entry : thread.entries(0, 100)) {
+      const auto cause = static_cast<model::SyncCause>(entry.detail);
+      if (entry.kind == model::EntryKind::Sync && model::isWait(cause)) waits.push_back(entry.detail);
+    }
+    QCOMPARE(waits,
+             std::vector<std::uint32_t>({static_cast<std::uint32_t>(model::SyncCause::WaitPoll),
+                                         static_cast<std::uint32_t>(model::SyncCause::WaitCondition)}));
+    for (model::EntryIndex at = 0; at + 1 < thread.entryCount(); ++at) {
+      const auto entry = thread.entry(at);
+      if (entry.kind != model::EntryKind::Sync ||
+          entry.detail != static_cast<std::uint32_t>(model::SyncCause::WaitPoll))
+        continue;
+      const auto before = times.boundsOf(at - 1), behind = times.boundsOf(at + 1);
+      QVERIFY(before.to && *before.to <= model::Ticks{5001});
+      QVERIFY(behind.from && *behind.from >= model::Ticks{9000});
+    }
+    // They are no marks on a picture of the thread over time.
+    for (const auto& event : times.events())
+      QVERIFY(!(event.kind == model::EntryKind::Sync &&
+                model::isWait(static_cast<model::SyncCause>(event.detail))));
+  }
+
   void handlerInTheMiddleOfADag() {
     const auto got = reconstruct({.map = kLoop, .ring = R"(
       main.a

@@ -38,6 +38,8 @@ class TextFormatTest : public QObject {
     QCOMPARE(textOf("in visit parser.c\n  signal 11\n", 0), std::string("SIGSEGV  prog+0x0"));
     QCOMPARE(textOf("signal 50\n", 0), std::string("signal 50  prog+0x0"));
     QCOMPARE(textOf("gap overwritten\n", 0), std::string("gap: older records were overwritten"));
+    QCOMPARE(textOf("sync 12\n", 0), std::string("waits for files or connections"));
+    QCOMPARE(textOf("sync 99\n", 0), std::string("sync"));
     QCOMPARE(textOf("call _ZN1a5visitEi a.cpp\n", 0), std::string("call a::visit(int)  a.cpp"));
   }
 

@@ -105,6 +105,35 @@ class BreakdownTest : public QObject {
     }
   }
 
+  // Whoever collects takes his time; meanwhile the others' history is kept.
+  void threadsThatRunOnOverwriteNothing() {
+    TracedRun traced("breakdowns");
+    traced.setVariable("HOME", "/nowhere/slow");
+    QVERIFY(traced.run({"runners"}).killed);
+    QCOMPARE(traced.snaps().size(), 1u);
+    const auto snap = dumpSnap(traced.snaps()[0]);
+    QVERIFY(snap);
+    QCOMPARE(snap->rings.size(), 5u);
+    unsigned held = 0;
+    for (const auto& thread : snap->threads) {
+      const RingDump& ring = snap->rings.at(thread.ringIndex);
+      if (&thread == snap->faulting()) {
+        QCOMPARE(ring.header.held, 0u);
+        continue;
+      }
+      held += ring.header.held;
+      const auto& segment = ring.segments[0];
+      QVERIFY(ring.header.segments[0].ordinal > 16);
+      // Each sub-buffer begins with a reading of the clock.
+      unsigned begunSince = 0, begunBefore = 0;
+      for (const Record& record : segment.records)
+        if (!record.isDag && record.type == format::RecordType::Timestamp)
+          ++(record.values.at(0) > snap->process.lastTsc ? begunSince : begunBefore);
+      QVERIFY(begunSince <= 1 && begunBefore >= 14);
+    }
+    QCOMPARE(held, 4u);
+  }
+
   void allOfEightFaultingThreadsAreInTheOneSnap() {
     TracedRun traced("breakdowns");
     QVERIFY(traced.run({"eight"}).killed);

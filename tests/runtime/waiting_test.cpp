@@ -2,9 +2,11 @@
 #include <signal.h>
 
 #include <QTest>
+#include <algorithm>
 
 #include "runtime/format/clock.h"
 #include "runtime/format/wait.h"
+#include "snap_dump.h"
 #include "traced_run.h"
 
 using namespace traceback;
@@ -103,6 +105,23 @@ class WaitingTest : public QObject {
         QCOMPARE(ring.segments[0].damaged, 0u);
         QVERIFY(areInOrder(ring));
       }
+    }
+  }
+
+  void theSnapsOwnReadingIsOfTheSameClock() {
+    for (const QString& clock : {QStringLiteral("tsc"), QStringLiteral("logical")}) {
+      TracedRun traced("traced");
+      traced.setVariable("TRACEBACK_CLOCK", clock);
+      QVERIFY(traced.run({"fault", "address"}).killed);
+      const auto snap = dumpSnap(traced.snaps().at(0));
+      QVERIFY(snap);
+      std::uint64_t last = 0;
+      for (const RingDump& ring : snap->rings)
+        for (const Segment& segment : ring.segments)
+          for (const Record& record : segment.records)
+            if (isReading(record)) last = std::max(last, record.values.at(0));
+      QVERIFY(last != 0 && snap->reason.tsc > last);
+      if (clock == "logical") QVERIFY(snap->reason.tsc < 1000);
     }
   }
 

@@ -17,6 +17,7 @@
 #include "loader/mapped_file.h"
 #include "model/text_format.h"
 #include "model/utf8.h"
+#include "model/waits.h"
 #include "runtime/format/map.h"
 #include "runtime/format/skip_reason.h"
 #include "runtime/format/snap.h"
@@ -130,6 +131,18 @@ int infoOnSnap(const std::string& path) {
         std::format("{}  {} (tid {}): {} entries from {} records{}{}", model::threadNumber({i}),
                     thread.info().name, thread.info().tid, thread.entryCount(), thread.info().recordCount,
                     thread.info().atFault ? ", at fault" : "", thread.info().ended ? ", ended" : ""));
+  }
+  for (const model::Standing& standing : model::standings(trace)) {
+    if (!standing.waitsFor) continue;
+    const std::string where =
+        standing.at ? model::entryText(trace, trace.threads[standing.thread.value]->entry(*standing.at))
+                    : "what it recorded";
+    row("waits", std::format("thread {} for {} {}{}; behind {}", model::threadNumber(standing.thread),
+                             standing.waitsForEnd
+                                 ? "the end of thread"
+                                 : std::format("the lock at {:#x}, held by thread", standing.lock.value),
+                             model::threadNumber(*standing.waitsFor),
+                             standing.deadlocked ? " (deadlock)" : "", where));
   }
   for (const auto& note : trace.report.notes()) {
     row(note.severity == model::Severity::Info ? "note" : "damage",

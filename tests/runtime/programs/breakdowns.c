@@ -114,6 +114,12 @@ static void* waits(void* unused) {
   return unused;
 }
 
+static void* runs(void* unused) {
+  volatile uint64_t own = 0;
+  for (;;) count(&own, 1000);
+  return unused;
+}
+
 // Signals that mean a fault, but are sent: some come while the runtime is at work in the other thread.
 static volatile int stops;
 static void* sends(void* to) {
@@ -283,6 +289,11 @@ int main(int argc, char** argv) {
   if (is("processes")) {
     if (setuid(65534)) return 9;
     limit(RLIMIT_NPROC, 0);
+    breakDown();
+  }
+  if (is("runners")) {
+    for (int i = 0; i < 4; ++i) pthread_create(&all[i], NULL, runs, NULL);
+    usleep(100000);
     breakDown();
   }
   if (is("eight")) {
