@@ -6,10 +6,12 @@
 // proved safe is left alone, and the report says why.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +24,11 @@
 namespace traceback::instrument {
 
 // Part of what the name of a cached output must depend on: raised whenever the same input gives other output.
-inline constexpr std::uint32_t kInstrumentorVersion = 4;
+inline constexpr std::uint32_t kInstrumentorVersion = 5;
+
+// What makes probes cheap, and can be left out to see what it brings, or whether it is at fault.
+inline constexpr std::string_view kKeptCursor = "kept-cursor";  // the ring's cursor in xmm15
+inline constexpr std::array kTechniques = {kKeptCursor};
 
 struct Options {
   bool nullMode = false;  // copies without probes: to test that copying is right
@@ -33,6 +39,7 @@ struct Options {
   bool poison = false;
   std::vector<std::string> only;  // functions, as FunctionSelection has them; empty: all
   std::vector<std::string> exclude;
+  std::set<std::string, std::less<>> without;  // of kTechniques
   // Where a program finds the runtime when it is started by itself (starter.h); empty: it records only when
   // something else loads the runtime. An absolute path without blank or colon.
   std::string runtime;
@@ -43,7 +50,7 @@ struct Options {
 
 // The options as one line, so that equal lines mean equal outputs: part of the name of a cached output, and
 // what parseOptions() reads. Empty for the default ones. Fails if a list of functions cannot be read.
-//   null poison only=ITEM,ITEM,... exclude=ITEM,... runtime=PATH origin
+//   null poison only=ITEM,ITEM,... exclude=ITEM,... without=NAME,NAME,... runtime=PATH origin
 // divided by blanks; items as FunctionSelection's.
 model::Result<std::string> textOf(const Options& options);
 model::Result<Options> parseOptions(std::string_view text);

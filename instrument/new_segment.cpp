@@ -35,6 +35,7 @@ class SegmentBuilder {
         m_slots(moduleSlots),
         m_nullMode(options.nullMode || options.poison),
         m_poison(options.poison),
+        m_keepCursor(!options.without.contains(kKeptCursor)),
         m_threads(options.threads) {
     m_out.address = base;
   }
@@ -60,7 +61,7 @@ class SegmentBuilder {
   }
 
   void emit(const Progress& progress) {
-    const EmitOptions options{!m_nullMode, m_poison, m_slots, m_plan.codeBase};
+    const EmitOptions options{!m_nullMode, m_keepCursor, m_poison, m_slots, m_plan.codeBase};
     const auto& functions = m_plan.program.functions;
     std::vector<std::size_t> chosen;
     for (std::size_t i = 0; i < functions.size(); ++i)
@@ -100,12 +101,17 @@ class SegmentBuilder {
     return VirtAddr{copy->place.value + copy->blocks[b]};
   }
 
-  VirtAddr placeOf(const CodeBuilder::Reference& reference) const {
+  VirtAddr placeOf(const CodeBuilder::Reference& reference, const FunctionCode& from) const {
     if (reference.table) {
       const FunctionCode* copy = copyOf(*m_plan.program.functionStartingAt(reference.target));
       return {copy->place.value + copy->table};
     }
-    return reference.resolved ? copyAt(reference.target).value_or(reference.target) : reference.target;
+    if (!reference.resolved) return reference.target;
+    if (!from.keepsCursor)
+      if (const Function* f = m_plan.program.functionStartingAt(reference.target))
+        if (const FunctionCode* copy = copyOf(*f); copy != nullptr && copy->keepsCursor)
+          return {copy->place.value + copy->unkeptEntry};
+    return copyAt(reference.target).value_or(reference.target);
   }
 
   Result<void> encode() {
@@ -116,7 +122,7 @@ class SegmentBuilder {
       std::byte* out = m_out.bytes.data() + (copy.place.value - m_out.address.value);
       std::ranges::copy(copy.code, out);
       for (const CodeBuilder::Reference& reference : copy.references) {
-        const std::uint64_t target = placeOf(reference).value;
+        const std::uint64_t target = placeOf(reference, copy).value;
         const std::uint64_t end = copy.place.value + reference.field + 4 + reference.tail;
         const auto distance = std::int64_t(target - end);
         const auto narrow = std::int32_t(distance);
@@ -264,6 +270,7 @@ class SegmentBuilder {
   VirtAddr m_slots;
   bool m_nullMode;
   bool m_poison;
+  bool m_keepCursor;
   unsigned m_threads;
   NewSegment m_out;
   std::vector<FunctionCode> m_copies;  // by original address

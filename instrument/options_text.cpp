@@ -6,8 +6,8 @@
 namespace traceback::instrument {
 namespace {
 
-constexpr std::string_view kNull = "null", kPoison = "poison",
-                           kOnly = "only=", kExclude = "exclude=", kRuntime = "runtime=", kOrigin = "origin";
+constexpr std::string_view kNull = "null", kPoison = "poison", kOnly = "only=", kExclude = "exclude=",
+                           kWithout = "without=", kRuntime = "runtime=", kOrigin = "origin";
 
 void addWord(std::string& text, const std::string& word) {
   if (!text.empty()) text += ' ';
@@ -33,6 +33,9 @@ model::Result<std::string> textOf(const Options& options) {
     if (!selection) return std::unexpected(selection.error());
     if (!selection->empty()) addWord(out, std::string(word) + selection->text());
   }
+  std::string without;
+  for (const std::string& name : options.without) without += (without.empty() ? "" : ",") + name;
+  if (!without.empty()) addWord(out, std::string(kWithout) + without);
   if (!options.runtime.empty()) addWord(out, std::string(kRuntime) + options.runtime);
   if (options.keepOrigin) addWord(out, std::string(kOrigin));
   return out;
@@ -53,6 +56,10 @@ model::Result<Options> parseOptions(std::string_view text) {
       addItems(out.only, word.substr(kOnly.size()));
     } else if (word.starts_with(kExclude)) {
       addItems(out.exclude, word.substr(kExclude.size()));
+    } else if (word.starts_with(kWithout)) {
+      std::vector<std::string> names;
+      addItems(names, word.substr(kWithout.size()));
+      out.without.insert(names.begin(), names.end());
     } else if (word.starts_with(kRuntime)) {
       out.runtime = word.substr(kRuntime.size());
     } else if (word == kOrigin) {

@@ -123,6 +123,7 @@ model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& optio
     if (functions[i].decoded) buildFlowGraph(functions[i]);
   });
   findLiveness(plan.program, options.threads);
+  findCursorKeepers(plan.program);
   if (progress) progress(0.4);
 
   plan.windows.resize(functions.size());

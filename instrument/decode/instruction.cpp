@@ -84,11 +84,63 @@ void addFlagEffects(const ZydisDecodedInstruction& insn, const ZydisDecodedOpera
     out.flagsKilled = flagsOf(flags->modified | flags->set_0 | flags->set_1 | flags->undefined);
 }
 
+bool isXmm15(ZydisRegister reg) {
+  return reg == ZYDIS_REGISTER_XMM15 || reg == ZYDIS_REGISTER_YMM15 || reg == ZYDIS_REGISTER_ZMM15;
+}
+
+// Of a vector instruction only what is encoded so that it writes all of the register is known to.
+void addXmm15Effects(const ZydisDecodedInstruction& insn, const ZydisDecodedOperand* operands,
+                     Instruction& out) {
+  bool read = false, written = false;
+  for (unsigned i = 0; i < insn.operand_count; ++i) {
+    const ZydisDecodedOperand& operand = operands[i];
+    if (operand.type == ZYDIS_OPERAND_TYPE_MEMORY) {
+      read |= isXmm15(operand.mem.index);
+      continue;
+    }
+    if (operand.type != ZYDIS_OPERAND_TYPE_REGISTER) continue;
+    // Older processors are slow where instructions of both kinds alternate: probes' are of the narrow kind.
+    if (operand.size >= 256) out.leavesXmm15 = false;
+    if (!isXmm15(operand.reg.value)) continue;
+    out.leavesXmm15 = false;
+    const bool reads = (operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
+    const bool whole = insn.encoding == ZYDIS_INSTRUCTION_ENCODING_VEX || operand.size >= 128;
+    const bool masked = insn.avx.mask.reg != ZYDIS_REGISTER_NONE && insn.avx.mask.reg != ZYDIS_REGISTER_K0;
+    read |= reads;
+    written |= !reads && (operand.actions & ZYDIS_OPERAND_ACTION_WRITE) != 0 && whole && !masked;
+  }
+  // Zero whatever it was.
+  if ((insn.mnemonic == ZYDIS_MNEMONIC_PXOR || insn.mnemonic == ZYDIS_MNEMONIC_XORPS) && read &&
+      operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[0].reg.value == operands[1].reg.value) {
+    read = false;
+    written = true;
+  }
+  switch (insn.mnemonic) {
+    case ZYDIS_MNEMONIC_VZEROALL:
+      out.leavesXmm15 = false;
+      break;
+    default:
+      // Instructions that save or bring back the whole of the vector state.
+      if (insn.meta.isa_ext == ZYDIS_ISA_EXT_XSAVE || insn.meta.isa_ext == ZYDIS_ISA_EXT_XSAVEC ||
+          insn.meta.isa_ext == ZYDIS_ISA_EXT_XSAVEOPT || insn.meta.isa_ext == ZYDIS_ISA_EXT_XSAVES ||
+          insn.mnemonic == ZYDIS_MNEMONIC_FXSAVE || insn.mnemonic == ZYDIS_MNEMONIC_FXSAVE64 ||
+          insn.mnemonic == ZYDIS_MNEMONIC_FXRSTOR || insn.mnemonic == ZYDIS_MNEMONIC_FXRSTOR64)
+        read = true;
+  }
+  if (read) {
+    out.flagsRead |= kXmm15;
+    out.leavesXmm15 = false;
+  } else if (written) {
+    out.flagsKilled |= kXmm15;
+  }
+}
+
 void readEverything(Instruction& out) {
   out.reads = kAllRegisters;
   out.kills = 0;
-  out.flagsRead = kAllFlags;
+  out.flagsRead = kAllFlags | kXmm15;
   out.flagsKilled = 0;
+  out.leavesXmm15 = false;
 }
 
 void classify(const ZydisDecodedInstruction& insn, const ZydisDecodedOperand* operands, Instruction& out) {
@@ -219,6 +271,7 @@ std::optional<Instruction> decode(std::span<const std::byte> bytes, VirtAddr add
       insn.mnemonic == ZYDIS_MNEMONIC_TZCNT || insn.mnemonic == ZYDIS_MNEMONIC_LZCNT)
     out.kills = 0;
   addFlagEffects(insn, operands.data(), out);
+  addXmm15Effects(insn, operands.data(), out);
   classify(insn, operands.data(), out);
   // What leaves the function may look at any register (what it does with flags: liveness.h); what enters the
   // system, at anything.

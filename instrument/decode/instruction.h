@@ -26,6 +26,8 @@ constexpr RegisterSet registerBit(unsigned number) { return RegisterSet(1u << nu
 // Status flags, one bit each: CF PF AF ZF SF OF (DF is never touched by what we add).
 using FlagSet = std::uint8_t;
 inline constexpr FlagSet kAllFlags = 0x3F;
+// The lower half of xmm15, which is followed as the flags are: through the whole module.
+inline constexpr FlagSet kXmm15 = 0x40;
 
 enum class Flow : std::uint8_t {
   Next,          // goes on to the next instruction
@@ -58,8 +60,9 @@ struct Instruction {
   std::uint32_t immediate = 0;
   RegisterSet reads = 0;
   RegisterSet kills = 0;  // written whole and without condition
-  FlagSet flagsRead = 0;
-  FlagSet flagsKilled = 0;
+  FlagSet flagsRead = 0;  // and kXmm15
+  FlagSet flagsKilled = 0;  // and kXmm15
+  bool leavesXmm15 = true;  // to others: neither reads nor writes it, nor would be hindered by them
 
   VirtAddr end() const { return {address.value + length}; }
   bool endsBlock() const { return flow != Flow::Next; }

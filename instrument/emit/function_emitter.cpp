@@ -19,7 +19,11 @@ std::span<const std::uint8_t> asBytes(std::span<const std::byte> bytes) {
 class Emitter {
  public:
   Emitter(const Program& program, const Function& function, const EmitOptions& options, FunctionCode& out)
-      : m_program(program), m_function(function), m_options(options), m_out(out) {}
+      : m_program(program),
+        m_function(function),
+        m_options(options),
+        m_keeps(function.keepsCursor && options.probes && options.keepCursor),
+        m_out(out) {}
 
   void run(const std::optional<EntryWindow>& window) {
     m_out.function = &m_function;
@@ -28,6 +32,7 @@ class Emitter {
     for (std::size_t i = 0; i < m_function.blocks.size(); ++i) m_blocks.push_back(m_code.newLabel());
     m_displaced = m_code.newLabel();
     if (window) emitGate();
+    if (m_keeps && (window || m_function.enteredWithoutCursor)) emitUnkeptEntry();
     for (BlockIndex b = 0; b < m_function.blocks.size(); ++b) emitBlock(b);
     emitFallOff();
     emitTakenEdges();
@@ -78,6 +83,13 @@ class Emitter {
     m_code.bind(inside);
   }
 
+  // Whoever comes by the gate, and copies that do not keep the cursor.
+  void emitUnkeptEntry() {
+    setOrigin(m_function.instructions.front(), true);
+    m_unkeptEntry = boundHere();
+    emitCursorLoad(m_code, freeAt(m_function.blocks.front()));
+  }
+
   void emitBlock(BlockIndex b) {
     const Block& block = m_function.blocks[b];
     setOrigin(m_function.instructions[block.first], true);
@@ -99,10 +111,18 @@ class Emitter {
 
   void emitHead(const Block& block) {
     const std::uint32_t code = m_options.codeBase + m_function.dags[block.dag].code;
-    m_heads[block.dag] = emitHeadProbe(m_code, format::dagRecord(code), freeAt(block), m_options.moduleSlots);
+    m_heads[block.dag] =
+        emitHeadProbe(m_code, format::dagRecord(code), freeAt(block), cursorAt(block), m_options.moduleSlots);
     // Told apart from the probe: the record is written.
     setOrigin(m_function.instructions[block.first], true);
     m_separate.push_back(boundHere());
+  }
+
+  Cursor cursorAt(const Block& block) const {
+    if (!m_keeps) return Cursor::InMemory;
+    const bool comesFromElsewhere =
+        (block.flags & (format::kBlockReturnPoint | format::kBlockLandingPad)) != 0;
+    return comesFromElsewhere ? Cursor::Loaded : Cursor::Kept;
   }
 
   static Free freeAt(const Block& block) { return {RegisterSet(~block.live), block.liveFlags == 0}; }
@@ -121,7 +141,7 @@ class Emitter {
   void emitBit(const Block& branch) {
     setOrigin(m_function.lastOf(branch), true);
     const BlockIndex to = branch.successor[branch.bitEdge];
-    emitLightProbe(m_code, branch.bit, to == kNone ? Free{} : freeAt(m_function.blocks[to]));
+    emitLightProbe(m_code, branch.bit, to == kNone ? Free{} : freeAt(m_function.blocks[to]), m_keeps);
   }
 
   Label takenEdgeOf(BlockIndex b) {
@@ -238,7 +258,9 @@ class Emitter {
         last.flow == Flow::Stop)
       return;
     setOrigin(last, true);
-    m_code.jump(m_function.end());
+    // Behind a call the cursor is nowhere but in memory, so it goes on as whoever comes from elsewhere does.
+    const bool behindCall = last.flow == Flow::Call || last.flow == Flow::IndirectCall;
+    m_keeps&& behindCall ? m_code.jumpExactly(m_function.end()) : m_code.jump(m_function.end());
   }
 
   void emitWraps() {
@@ -266,6 +288,8 @@ class Emitter {
     m_out.code = m_code.encode(m_out.references);
     m_out.stretchesEnd = m_code.offsetOf(end);
     if (m_gate.index != Label{}.index) m_out.gate = m_code.offsetOf(m_gate);
+    if (m_unkeptEntry) m_out.unkeptEntry = m_code.offsetOf(*m_unkeptEntry);
+    m_out.keepsCursor = m_keeps;
     if (m_table) m_out.table = m_code.offsetOf(*m_table);
     m_out.blocks.reserve(m_blocks.size());
     for (const Label block : m_blocks) m_out.blocks.push_back(m_code.offsetOf(block));
@@ -297,6 +321,7 @@ class Emitter {
   const Program& m_program;
   const Function& m_function;
   const EmitOptions& m_options;
+  const bool m_keeps;  // the cursor
   FunctionCode& m_out;
   CodeBuilder m_code;
   Label m_gate, m_displaced;
@@ -311,6 +336,7 @@ class Emitter {
   std::optional<Label> m_edge;  // where the branch that is being emitted is to lead instead
   std::vector<Label> m_separate;  // behind the records of head probes
   std::optional<Label> m_table;
+  std::optional<Label> m_unkeptEntry;
 };
 
 }  // namespace

@@ -47,16 +47,19 @@ struct FunctionCode {
   std::uint32_t stretchesEnd = 0;
   std::uint32_t gate = 0;             // where the patched entry jumps to
   std::uint32_t table = 0;            // of its indirect targets; 0 if it needs none
+  bool keepsCursor = false;           // in xmm15 (liveness.h)
+  std::uint32_t unkeptEntry = 0;  // where copies enter it that do not keep the cursor, if this one does
   std::vector<std::uint32_t> blocks;  // where other code enters a block: in front of its probe
-  std::vector<std::uint32_t> records; // the record words of head probes
-  VirtAddr place;                     // where it goes, once known
+  std::vector<std::uint32_t> records;  // the record words of head probes
+  VirtAddr place;  // where it goes, once known
 };
 
 struct EmitOptions {
   bool probes = true;
-  bool alwaysBound = false;                 // no way back to the original code: entries lead to the copy
-  VirtAddr moduleSlots;                     // of the ModuleSlots
-  std::uint32_t codeBase = 0;         // added to the DAGs' codes
+  bool keepCursor = true;  // in functions that can
+  bool alwaysBound = false;  // no way back to the original code: entries lead to the copy
+  VirtAddr moduleSlots;  // of the ModuleSlots
+  std::uint32_t codeBase = 0;  // added to the DAGs' codes
 };
 
 FunctionCode emitFunction(const Program& program, const Function& function,

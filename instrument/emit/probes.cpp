@@ -99,10 +99,33 @@ class Scratch {
   std::array<unsigned, format::kSpillSlots> m_slots{};
 };
 
-void emitWrapAt(CodeBuilder& code, Label resume, unsigned scratch, VirtAddr moduleSlots) {
+// With xmm15, which is register 7 with the prefix's bit R.
+constexpr unsigned kCursorRegister = 15;
+
+// movq (base), %xmm15
+void loadKept(CodeBuilder& code, unsigned base) {
+  code.bytes({0xF3, rex(false, kCursorRegister, base), 0x0F, 0x7E, modrm(0, kCursorRegister, base)});
+}
+// paddq step(base), %xmm15
+void stepKept(CodeBuilder& code, unsigned base) {
+  constexpr auto kStep = std::uint8_t(offsetof(format::SegmentHeader, step));
+  code.bytes({0x66, rex(false, kCursorRegister, base), 0x0F, 0xD4, modrm(1, kCursorRegister, base), kStep});
+}
+// movlps %xmm15, (base)
+void storeKept(CodeBuilder& code, unsigned base) {
+  code.bytes({rex(false, kCursorRegister, base), 0x0F, 0x13, modrm(0, kCursorRegister, base)});
+}
+// movq %xmm15, to
+void copyKept(CodeBuilder& code, unsigned to) {
+  code.bytes({0x66, rex(true, kCursorRegister, to), 0x0F, 0x7E, modrm(3, kCursorRegister, to)});
+}
+
+void emitWrapAt(CodeBuilder& code, Label resume, unsigned scratch, bool kept, VirtAddr moduleSlots) {
   code.ripLabel(Sequence().add(rex(true, scratch, 0), 0x8D, modrm(0, scratch, 5)).add32(0).bytes(), 3,
                 resume);
-  const VirtAddr slot{moduleSlots.value + offsetof(format::ModuleSlots, wrap) + 8 * scratch};
+  const std::size_t entries =
+      kept ? offsetof(format::ModuleSlots, wrapKept) : offsetof(format::ModuleSlots, wrap);
+  const VirtAddr slot{moduleSlots.value + entries + 8 * scratch};
   code.ripAbsolute(Sequence().add(0xFF, 0x25).add32(0).bytes(), 2, slot);
 }
 
@@ -117,15 +140,28 @@ Label emitRecord(CodeBuilder& code, unsigned reg, std::uint32_t record) {
 
 constexpr std::uint8_t kEqual = 4;  // condition code of je
 
-HeadProbe headWithDeadFlags(CodeBuilder& code, std::uint32_t record, Free free) {
+// Claims a word of the segment whose header r has, and leaves its address in r.
+void stepInRegister(CodeBuilder& code, unsigned r, bool load) {
+  if (load) loadKept(code, r);
+  stepKept(code, r);
+  storeKept(code, r);
+  copyKept(code, r);
+}
+
+HeadProbe headWithDeadFlags(CodeBuilder& code, std::uint32_t record, Free free, Cursor cursor) {
   Scratch scratch(code, free);
   HeadProbe out;
+  out.kept = cursor != Cursor::InMemory;
   const unsigned r = out.scratch = scratch.take();
   out.wrap = code.newLabel();
   out.wrapOutOfLine = true;
   loadSegment(code, r);
-  code.bytes({rex(true, 0, r), 0x83, modrm(0, 0, r), 4});
-  load64(code, r, r);
+  if (out.kept) {
+    stepInRegister(code, r, cursor == Cursor::Loaded);
+  } else {
+    code.bytes({rex(true, 0, r), 0x83, modrm(0, 0, r), 4});
+    load64(code, r, r);
+  }
   Sequence compare;
   optionalRex(compare, 0, r);
   code.bytes(compare.add(0x83, modrm(0, 7, r), 0xFF).bytes());
@@ -135,24 +171,31 @@ HeadProbe headWithDeadFlags(CodeBuilder& code, std::uint32_t record, Free free) 
   return out;
 }
 
-HeadProbe headWithLiveFlags(CodeBuilder& code, std::uint32_t record, Free free, VirtAddr moduleSlots) {
+HeadProbe headWithLiveFlags(CodeBuilder& code, std::uint32_t record, Free free, Cursor cursor,
+                            VirtAddr moduleSlots) {
   Scratch scratch(code, free);
   HeadProbe out;
+  out.kept = cursor != Cursor::InMemory;
   scratch.takeThis(kRcx);
   const unsigned r = out.scratch = scratch.take();
   out.resume = code.newLabel();
   const Label go = code.newLabel();
   loadSegment(code, r);
-  load64(code, r, kRcx);
-  code.bytes({0x48, 0x8D, 0x49, 4});  // lea 4(%rcx), %rcx
-  code.bytes({rex(true, kRcx, r), 0x89, modrm(0, kRcx, r)});  // mov %rcx, (r)
-  load32(code, kRcx, kRcx);
+  if (out.kept) {
+    stepInRegister(code, r, cursor == Cursor::Loaded);
+    load32(code, r, kRcx);
+  } else {
+    load64(code, r, kRcx);
+    code.bytes({0x48, 0x8D, 0x49, 4});  // lea 4(%rcx), %rcx
+    code.bytes({rex(true, kRcx, r), 0x89, modrm(0, kRcx, r)});  // mov %rcx, (r)
+    load32(code, kRcx, kRcx);
+  }
   code.bytes({0xF7, 0xD1});  // not %ecx: zero if it was the sentinel
   code.bytes({0xE3, 2});  // jrcxz over the jump
   code.jump(go);
-  emitWrapAt(code, out.resume, r, moduleSlots);
+  emitWrapAt(code, out.resume, r, out.kept, moduleSlots);
   code.bind(go);
-  load64(code, r, r);
+  if (!out.kept) load64(code, r, r);
   code.bind(out.resume);
   out.record = emitRecord(code, r, record);
   scratch.restore();
@@ -169,23 +212,37 @@ void emitRestore(CodeBuilder& code, unsigned reg, unsigned slot) {
   moveThreadWord(code, 0x8B, reg, format::kSpillSlot + std::int32_t(8 * slot));
 }
 
-HeadProbe emitHeadProbe(CodeBuilder& code, std::uint32_t record, Free free, VirtAddr moduleSlots) {
-  return free.flags ? headWithDeadFlags(code, record, free)
-                    : headWithLiveFlags(code, record, free, moduleSlots);
+HeadProbe emitHeadProbe(CodeBuilder& code, std::uint32_t record, Free free, Cursor cursor,
+                        VirtAddr moduleSlots) {
+  return free.flags ? headWithDeadFlags(code, record, free, cursor)
+                    : headWithLiveFlags(code, record, free, cursor, moduleSlots);
 }
 
 void emitWrap(CodeBuilder& code, const HeadProbe& probe, VirtAddr moduleSlots) {
   code.bind(probe.wrap);
-  emitWrapAt(code, probe.resume, probe.scratch, moduleSlots);
+  emitWrapAt(code, probe.resume, probe.scratch, probe.kept, moduleSlots);
 }
 
-void emitLightProbe(CodeBuilder& code, unsigned bit, Free free) {
+void emitCursorLoad(CodeBuilder& code, Free free) {
+  Scratch scratch(code, free);
+  const unsigned r = scratch.take();
+  loadSegment(code, r);
+  loadKept(code, r);
+  scratch.restore();
+}
+
+void emitLightProbe(CodeBuilder& code, unsigned bit, Free free, bool kept) {
   const std::uint32_t mask = 1u << bit;
   Scratch scratch(code, free);
   const unsigned r = scratch.take();
-  if (free.flags) {
+  const unsigned word = free.flags ? r : scratch.take();
+  if (kept) {
+    copyKept(code, r);
+  } else {
     loadSegment(code, r);
     load64(code, r, r);
+  }
+  if (free.flags) {
     Sequence s;
     optionalRex(s, 0, r);
     if (mask < 0x80)
@@ -194,9 +251,6 @@ void emitLightProbe(CodeBuilder& code, unsigned bit, Free free) {
       s.add(0x81, modrm(0, 1, r)).add32(mask);
     code.bytes(s.bytes());
   } else {
-    const unsigned word = scratch.take();
-    loadSegment(code, r);
-    load64(code, r, r);
     load32(code, r, word);
     Sequence set;  // lea mask(word), word: 32 bits of operand, 64 of address
     optionalRex(set, word, word);

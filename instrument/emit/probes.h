@@ -13,6 +13,14 @@
 //
 //   light   mov %fs:-4096, r; mov (r), r; orl $bit, (r)
 //
+// Where the function keeps the cursor in xmm15 (liveness.h), it is stepped there, off memory's latency, and
+// stored in the header all the same, so that whoever looks finds it:
+//
+//   head    mov %fs:-4096, r; paddq 48(r), %xmm15; movlps %xmm15, (r); movq %xmm15, r; cmpl...; as above
+//           behind calls and at landing pads, movq (r), %xmm15 before the step
+//   wrap    by ModuleSlots.wrapKept, which sets xmm15 too
+//   light   movq %xmm15, r; orl $bit, (r)
+//
 // With the flags live, forms that touch none: lea to step and to set the bit (which is known to be clear),
 // not and jrcxz to test for the sentinel. A register that is not dead is kept in a spill slot, never on the
 // stack.
@@ -31,17 +39,28 @@ struct Free {
   bool flags = false;
 };
 
+// Where a probe finds the cursor.
+enum class Cursor : std::uint8_t {
+  InMemory,
+  Kept,    // in xmm15
+  Loaded,  // in memory, and leaves it in xmm15
+};
+
 struct HeadProbe {
   Label record;              // the instruction that holds the record word, in its last four bytes
   // Out of line, to be emitted later by emitWrap(); none if the probe has it inline.
   Label wrap, resume;
   unsigned scratch = 0;
   bool wrapOutOfLine = false;
+  bool kept = false;
 };
 
-HeadProbe emitHeadProbe(CodeBuilder& code, std::uint32_t record, Free free, VirtAddr moduleSlots);
+HeadProbe emitHeadProbe(CodeBuilder& code, std::uint32_t record, Free free, Cursor cursor,
+                        VirtAddr moduleSlots);
 void emitWrap(CodeBuilder& code, const HeadProbe& probe, VirtAddr moduleSlots);
-void emitLightProbe(CodeBuilder& code, unsigned bit, Free free);
+void emitLightProbe(CodeBuilder& code, unsigned bit, Free free, bool kept);
+// Brings the cursor into xmm15. No flags.
+void emitCursorLoad(CodeBuilder& code, Free free);
 
 // Moves between a register and a spill slot. No flags.
 void emitSpill(CodeBuilder& code, unsigned reg, unsigned slot);

@@ -7,11 +7,13 @@ namespace {
 
 using format::BlockEnd;
 
+constexpr std::uint8_t kEntered = 1, kReturnedTo = 2;
+
 // What makes an instruction the first of a block, and what that says about the block.
 struct Leaders {
   std::vector<std::uint8_t> leader;   // by instruction
   std::vector<std::uint16_t> flags;   // BlockFlag
-  std::vector<std::uint8_t> forced;   // must be a head
+  std::vector<std::uint8_t> forced;   // must be a head: kEntered, kReturnedTo
 };
 
 void markAddress(const Function& f, Leaders& out, VirtAddr address, std::uint16_t flags, bool forced) {
@@ -19,14 +21,14 @@ void markAddress(const Function& f, Leaders& out, VirtAddr address, std::uint16_
   if (i < 0) return;
   out.leader[std::size_t(i)] = 1;
   out.flags[std::size_t(i)] |= flags;
-  if (forced) out.forced[std::size_t(i)] = 1;
+  if (forced) out.forced[std::size_t(i)] |= kEntered;
 }
 
 Leaders findLeaders(const Function& f) {
   const std::size_t n = f.instructions.size();
   Leaders out{std::vector<std::uint8_t>(n), std::vector<std::uint16_t>(n), std::vector<std::uint8_t>(n)};
   out.leader[0] = 1;
-  out.forced[0] = 1;
+  out.forced[0] = kEntered;
   out.flags[0] = format::kBlockEntry;
   for (std::size_t i = 0; i < n; ++i) {
     const Instruction& insn = f.instructions[i];
@@ -36,7 +38,7 @@ Leaders findLeaders(const Function& f) {
     out.leader[i + 1] = 1;
     if (insn.flow == Flow::Call || insn.flow == Flow::IndirectCall) {
       out.flags[i + 1] |= format::kBlockReturnPoint;
-      out.forced[i + 1] = 1;
+      out.forced[i + 1] |= kReturnedTo;
     }
   }
   for (const VirtAddr pad : f.landingPads) markAddress(f, out, pad, format::kBlockLandingPad, true);
@@ -81,8 +83,34 @@ Successors successorsOf(const Function& f, const Instruction& last, BlockIndex f
   return {BlockEnd::Trap};
 }
 
+// From where a copy may be entered on. What is not reached then (padding, for the most part) is never
+// executed in the copy: whatever comes there in ways that we do not know of comes to the original.
+void findReached(Function& f) {
+  std::vector<BlockIndex> open;
+  const auto reach = [&](BlockIndex b) {
+    if (b == kNone || f.blocks[b].reached) return;
+    f.blocks[b].reached = true;
+    open.push_back(b);
+  };
+  for (BlockIndex b = 0; b < f.blocks.size(); ++b)
+    if (f.blocks[b].reached) open.push_back(b);
+  while (!open.empty()) {
+    const Block& block = f.blocks[open.back()];
+    const BlockIndex following = open.back() + 1;
+    open.pop_back();
+    for (const BlockIndex to : block.successor) reach(to);
+    // A handler of its signal may go on behind an int3.
+    if (block.kind == BlockEnd::Trap && f.lastOf(block).length == 1 && following < f.blocks.size()) {
+      f.blocks[following].head = true;
+      reach(following);
+    }
+  }
+  for (Block& block : f.blocks) block.head = block.head && block.reached;
+}
+
 void link(Function& f) {
   for (BlockIndex b = 0; b < f.blocks.size(); ++b) {
+    if (!f.blocks[b].reached) continue;
     for (const BlockIndex to : f.blocks[b].successor) {
       if (to == kNone) continue;
       auto& predecessors = f.blocks[to].predecessors;
@@ -91,7 +119,8 @@ void link(Function& f) {
   }
 }
 
-// Makes the target of every retreating edge a head, so that what is left between heads has no cycle.
+// Makes targets of retreating edges heads, so that what is left between heads has no cycle. What a head cuts
+// already, behind a call for example, needs no other.
 void cutLoops(Function& f) {
   enum : std::uint8_t { White, Grey, Black };
   std::vector<std::uint8_t> colour(f.blocks.size(), White);
@@ -101,7 +130,7 @@ void cutLoops(Function& f) {
   };
   std::vector<Visit> stack;
   for (BlockIndex root = 0; root < f.blocks.size(); ++root) {
-    if (colour[root] != White) continue;
+    if (colour[root] != White || !f.blocks[root].reached) continue;
     colour[root] = Grey;
     stack.push_back({root, 0});
     while (!stack.empty()) {
@@ -113,6 +142,10 @@ void cutLoops(Function& f) {
       }
       const BlockIndex to = f.blocks[top.block].successor[top.next++];
       if (to == kNone) continue;
+      if (f.blocks[to].head) {
+        if (colour[to] == Grey) f.blocks[to].flags |= format::kBlockLoopHead;
+        continue;
+      }
       if (colour[to] == Grey) {
         f.blocks[to].head = true;
         f.blocks[to].flags |= format::kBlockLoopHead;
@@ -150,6 +183,7 @@ void buildFlowGraph(Function& f) {
       block.first = std::uint32_t(i);
       block.flags = leaders.flags[i];
       block.head = leaders.forced[i] != 0;
+      block.reached = (leaders.forced[i] & kEntered) != 0;
       f.blocks.push_back(std::move(block));
     }
     blockAt[i] = BlockIndex(f.blocks.size() - 1);
@@ -164,11 +198,9 @@ void buildFlowGraph(Function& f) {
     f.blocks[b].successor[1] = to.next;
     if (to.kind == BlockEnd::Branch && to.taken == kNone) f.blocks[b].flags |= format::kBlockTailBranch;
   }
+  findReached(f);
   link(f);
   cutLoops(f);
-  // Nothing that we know of leads there: something that we do not know of may.
-  for (Block& block : f.blocks)
-    if (block.predecessors.empty()) block.head = true;
 }
 
 }  // namespace traceback::instrument

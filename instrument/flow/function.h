@@ -20,6 +20,7 @@ struct Block {
   std::uint16_t flags = 0;                      // format::BlockFlag
   BlockIndex successor[2] = {kNone, kNone};     // Branch: taken, not taken; kNone: outside the function
   std::vector<BlockIndex> predecessors;
+  bool reached = false;  // something that we know of leads there
   bool head = false;
   std::uint32_t dag = 0;              // of a head: index in Function::dags
   std::uint8_t bit = format::kNoBit;  // Branch: of the path, which one of its edges sets
@@ -47,6 +48,9 @@ struct Function {
   bool labelTaken = false;  // somebody has an address within it, yet no indirect jump is known to lead there
   bool decoded = false;  // all of it, into `instructions`
   FlagSet entryFlags = 0;  // live at its entry
+  // Its copy keeps the ring's cursor in xmm15, from its entry on: see liveness.h.
+  bool keepsCursor = false;
+  bool enteredWithoutCursor = false;  // at its start, by copies that do not keep it
   bool entered = false;  // called, or its address is somewhere: not only ever jumped to
   std::uint32_t outsideJumps = 0;  // jumps of other functions to its start: direct ones, and by their tables
   std::uint32_t directCalls = 0;  // to its start
@@ -62,8 +66,8 @@ struct Function {
   bool reachedByKin = false;  // it is kin of another in that sense
   std::vector<Block> blocks;  // by address
   std::vector<Dag> dags;  // by code
-  std::vector<BlockIndex>
-      order;  // all blocks, each behind those from which control comes to it, unless it is a head
+  // All blocks that are reached, each behind those from which control comes to it, unless it is a head.
+  std::vector<BlockIndex> order;
 
   VirtAddr end() const { return {start.value + size}; }
   bool contains(VirtAddr a) const { return a >= start && a < end(); }

@@ -10,6 +10,8 @@ namespace {
 
 using format::BlockEnd;
 
+constexpr FlagSet kAllFollowed = kAllFlags | kXmm15;
+
 struct Live {
   RegisterSet registers = 0;
   FlagSet flags = 0;
@@ -37,6 +39,9 @@ class Liveness {
       for (Function& f : functions)
         if (!f.blocks.empty()) noteFlags(f);
     }
+    for (Function& f : functions) f.keepsCursor = mayKeepCursor(f);
+    for (Function& f : functions)
+      for (Block& block : f.blocks) block.liveFlags &= kAllFlags;
   }
 
  private:
@@ -75,12 +80,32 @@ class Liveness {
     for (const Block& block : f.blocks)
       if ((block.flags & format::kBlockReturnPoint) != 0 && block.predecessors.size() == 1)
         grow(m_onReturn, block.liveFlags);
+    noteXmm15OnReturn(f);
     for (const Block& block : f.blocks)
       if ((block.flags & format::kBlockTableTarget) != 0) grow(f.indirectFlags, block.liveFlags);
     for (const VirtAddr target : f.outsideTargets) {
       const BlockIndex b = f.blockAt(target);
       if (b != kNone) grow(m_interior[target.value], f.blocks[b].liveFlags);
     }
+  }
+
+  // What is jumped to may stand behind a call that comes back all the same. Who is called in another module
+  // leaves nothing of xmm15.
+  void noteXmm15OnReturn(const Function& f) {
+    for (std::size_t b = 1; b < f.blocks.size(); ++b) {
+      const Block& block = f.blocks[b];
+      if ((block.flags & format::kBlockReturnPoint) == 0 || (block.liveFlags & kXmm15) == 0) continue;
+      const Instruction& call = f.lastOf(f.blocks[b - 1]);
+      if (call.flow == Flow::IndirectCall || m_program.functionAt(call.target) != nullptr)
+        grow(m_onReturn, kXmm15);
+    }
+  }
+
+  bool mayKeepCursor(const Function& f) const {
+    const auto isLive = [](const Block& block) { return (block.liveFlags & kXmm15) != 0; };
+    return ((m_onReturn | m_onIndirectEntry) & kXmm15) == 0 && !f.blocks.empty() &&
+           std::ranges::all_of(f.instructions, &Instruction::leavesXmm15) &&
+           std::ranges::none_of(f.blocks, isLive);
   }
 
   // Live at a place that a direct call or jump leads to.
@@ -91,7 +116,7 @@ class Liveness {
       const auto known = m_interior.find(target.value);
       return known == m_interior.end() ? FlagSet{0} : known->second;
     }
-    return isStub(target) ? m_onIndirectEntry : kAllFlags;
+    return isStub(target) ? m_onIndirectEntry : kAllFollowed;
   }
 
   // A jump through memory and nothing else, as in the procedure linkage table.
@@ -122,7 +147,7 @@ class Liveness {
   Live liveOut(const Function& f, const Block& block) const {
     const Instruction& last = f.lastOf(block);
     const auto at = [&](BlockIndex b) {
-      return b == kNone ? Live{kAllRegisters, kAllFlags} : Live{f.blocks[b].live, f.blocks[b].liveFlags};
+      return b == kNone ? Live{kAllRegisters, kAllFollowed} : Live{f.blocks[b].live, f.blocks[b].liveFlags};
     };
     switch (block.kind) {
       case BlockEnd::FallThrough:
@@ -146,7 +171,7 @@ class Liveness {
       case BlockEnd::Trap:
         return {kAllRegisters, last.flagsRead};
       default:
-        return {kAllRegisters, kAllFlags};
+        return {kAllRegisters, kAllFollowed};
     }
   }
 
@@ -161,5 +186,30 @@ class Liveness {
 }  // namespace
 
 void findLiveness(Program& program, unsigned threads) { Liveness(program, threads).run(); }
+
+void findCursorKeepers(Program& program) {
+  // Whatever may be entered in its middle by code that does not keep it, does not keep it either.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Function& from : program.functions) {
+      if (from.keepsCursor) continue;
+      const auto enters = [&](Function* to, bool atStart) {
+        if (to == nullptr || to == &from || !to->keepsCursor) return;
+        if (atStart) {
+          to->enteredWithoutCursor = true;
+        } else {
+          to->keepsCursor = false;
+          changed = true;
+        }
+      };
+      for (const Instruction& insn : from.instructions)
+        if (insn.target.value != 0) {
+          Function* to = program.functionAt(insn.target);
+          enters(to, to != nullptr && to->start == insn.target);
+        }
+      for (const std::uint32_t kin : from.kin) enters(&program.functions[kin], false);
+    }
+  }
+}
 
 }  // namespace traceback::instrument

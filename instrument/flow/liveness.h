@@ -13,8 +13,17 @@
 
 namespace traceback::instrument {
 
+// xmm15 is followed as flags are. Where nothing needs it, probes may keep the ring's cursor there: in whole
+// functions in which no instruction names it, so that it holds the cursor from the first probe on, up to
+// each call. (Who is called may be anybody's code, so it is loaded again behind every call, and at landing
+// pads.) A module of which some function has a value of its caller's in xmm15, or finds one there when a call
+// returns, has none such: its calling convention is not the usual.
+
 // Fills Block::live and Block::liveFlags of all functions that have blocks. Needs Function::entered.
 // `threads` as forEachIndex() has it.
 void findLiveness(Program& program, unsigned threads = 0);
+
+// Sets Function::keepsCursor and enteredWithoutCursor. Needs the above.
+void findCursorKeepers(Program& program);
 
 }  // namespace traceback::instrument

@@ -14,7 +14,8 @@
 namespace traceback::format {
 
 inline constexpr std::uint64_t kModuleMagic = 0x0A0D'444F'4D54'4254;  // "TBTMOD\r\n"
-inline constexpr std::uint32_t kModuleVersion = 1;
+inline constexpr std::uint32_t kModuleVersion = 2;
+inline constexpr std::uint32_t kOldestModuleVersion = 1;
 
 // In the module's writable data, zero until the runtime binds the module.
 struct ModuleSlots {
@@ -23,8 +24,15 @@ struct ModuleSlots {
   // address to go on at in that register. It comes back there with the register holding the address of
   // the word to write. All other registers, and the flags, are kept.
   std::uint64_t wrap[16];
+  // The same for probes that keep the cursor in xmm15: it has that address then, too. (Not in version 1.)
+  std::uint64_t wrapKept[16];
 };
-static_assert(sizeof(ModuleSlots) == 136);
+static_assert(sizeof(ModuleSlots) == 264);
+
+constexpr std::uint64_t moduleSlotsSize(std::uint32_t version) {
+  return version == 1 ? offsetof(ModuleSlots, wrapKept) : sizeof(ModuleSlots);
+}
+static_assert(moduleSlotsSize(1) == 136);
 
 // Maps addresses in copies to original ones. Sorted by `copy`. The entry for an address is the last whose
 // `copy` is not above it; the original address is then `original`, plus the distance from `copy` unless

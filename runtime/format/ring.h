@@ -54,9 +54,12 @@ struct SegmentHeader {
   std::uint32_t subBufferWords;  // the sentinel included
   std::uint32_t subBufferCount;
   std::uint64_t fileOffset;  // of the segment's first word
-  std::uint64_t reserved[3];
+  std::uint64_t reserved;
+  std::uint64_t step[2];  // kCursorStep and 0, for probes that keep the cursor in a vector register
 };
-static_assert(sizeof(SegmentHeader) == 64 && offsetof(SegmentHeader, cursor) == 0);
+static_assert(sizeof(SegmentHeader) == 64 && offsetof(SegmentHeader, cursor) == 0 &&
+              offsetof(SegmentHeader, step) % 16 == 0);
+inline constexpr std::uint64_t kCursorStep = sizeof(Word);
 
 // Both count words from the segment's first: the one that the cursor is on, and a sub-buffer's front.
 constexpr std::uint64_t cursorIndex(const SegmentHeader& segment) {

@@ -7,8 +7,22 @@
 
 namespace traceback::inject {
 
-// A new page is all zeroes: a word of it is no sentinel, so an interrupted probe comes to its end. Only the
-// header's cursors have to lead somewhere.
+namespace {
+
+// The cursor that interrupted code keeps in a register, or is about to store, may be this one or the next.
+// Its next head probe must come to the runtime, which gives it a cursor of this process.
+void endAt(const Thread& t, std::uint64_t cursor) {
+  constexpr unsigned kWords = 3;
+  const std::uint64_t first = t.ghost + format::kRingHeaderSize, end = t.ghost + t.ghostSize;
+  for (unsigned i = 0; i < kWords; ++i, cursor += sizeof(Word))
+    if (cursor >= first && cursor + sizeof(Word) <= end)
+      *reinterpret_cast<Word*>(cursor) = format::kSentinelWord;
+}
+
+}  // namespace
+
+// A new page is all zeroes. The header's cursors have to lead somewhere, and whoever goes on from a cursor
+// must find a sentinel.
 void makeGhost(Thread& t) {
   t.ghost = 0;
   const auto place = reinterpret_cast<std::uint64_t>(t.ring->header);
@@ -20,9 +34,14 @@ void makeGhost(Thread& t) {
     systemCall(__NR_munmap, mapping, static_cast<long>(t.ring->size));
     return;
   }
-  for (auto& segment : t.ring->header->segments) segment.cursor = place + format::kRingHeaderSize;
   t.ghost = place;
   t.ghostSize = t.ring->size;
+  for (auto& segment : t.ring->header->segments) {
+    segment.cursor = place + format::kRingHeaderSize;
+    segment.step[0] = format::kCursorStep;
+  }
+  endAt(t, place + format::kRingHeaderSize);
+  for (unsigned level = 1; level <= t.level && level <= kMaxLevel; ++level) endAt(t, t.frames[level].cursor);
 }
 
 bool isForksFault(int signal, const siginfo_t& info) {

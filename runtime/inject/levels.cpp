@@ -145,7 +145,7 @@ void beginSignal(Interrupted& interrupted, int signal, const siginfo_t& info, co
     callAtNextHead(*segmentOf(t, t.level));
 
   t.frames[level] = {reinterpret_cast<std::uint64_t>(&context), none ? 0 : start,
-                     none ? 0 : start + stack.ss_size};
+                     none ? 0 : start + stack.ss_size, interrupted.segment->cursor};
   const std::uint64_t sequence = t.ring->header->signalSequence++;
   useLevel(t, level);  // from here on a nested signal takes the next level
   interrupted.levelTaken = true;

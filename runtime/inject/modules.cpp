@@ -10,6 +10,7 @@
 #include "runtime/inject/thread.h"
 
 extern "C" const std::uint64_t traceback_wrap_entries[16];
+extern "C" const std::uint64_t traceback_wrap_kept_entries[16];
 
 namespace traceback::inject {
 
@@ -82,8 +83,8 @@ bool isSound(const dl_phdr_info& info, const ModuleHeader& header, const Segment
   const std::uint64_t size = where.end - where.start;
   Segment slots;
   return header.headerSize >= sizeof header && header.address + info.dlpi_addr == where.start &&
-         findSegment(info, info.dlpi_addr + header.moduleSlots, sizeof(format::ModuleSlots), PF_R | PF_W,
-                     slots) &&
+         findSegment(info, info.dlpi_addr + header.moduleSlots, format::moduleSlotsSize(header.version),
+                     PF_R | PF_W, slots) &&
          tableFits(header.addressOffset, header.addressCount, sizeof(format::AddressEntry), size) &&
          tableFits(header.fixupOffset, header.fixupCount, sizeof(std::uint32_t), size) &&
          header.copyStart <= header.copyEnd && header.copyStart >= header.address &&
@@ -202,6 +203,7 @@ void openForProbes(const dl_phdr_info& info, const ModuleHeader& header, unsigne
   __atomic_store_n(&boundCount, boundCount + 1, __ATOMIC_RELEASE);
   auto* slots = reinterpret_cast<format::ModuleSlots*>(info.dlpi_addr + header.moduleSlots);
   memcpy(slots->wrap, traceback_wrap_entries, sizeof slots->wrap);
+  if (header.version > 1) memcpy(slots->wrapKept, traceback_wrap_kept_entries, sizeof slots->wrapKept);
   __atomic_store_n(&slots->bound, std::uint64_t{1}, __ATOMIC_RELEASE);
 }
 
@@ -222,7 +224,8 @@ void consider(const dl_phdr_info& info) {
   module.codeBase = header->codeBase;
   module.codeSpan = header->codeSpan;
   BindState state = BindState::VersionMismatch;
-  if (header->version == format::kModuleVersion && isSound(info, *header, where))
+  if (header->version >= format::kOldestModuleVersion && header->version <= format::kModuleVersion &&
+      isSound(info, *header, where))
     state = !threadSlotInPlace() ? BindState::NoThreadSlot
             : seenCount == format::kMaxModules || moduleCount() == format::kMaxModules
                 ? BindState::TableFull

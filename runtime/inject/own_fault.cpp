@@ -46,7 +46,7 @@ void fillRingPage(std::uint64_t page, format::RingHeader& header) {
   if (page != reinterpret_cast<std::uint64_t>(&header)) return;
   memset(&header, 0, sizeof header);
   for (auto& segment : header.segments)
-    segment = {page + kHalf, page + kHalf, 0, kHalf / sizeof(Word), 1, kHalf, {}};
+    segment = {page + kHalf, page + kHalf, 0, kHalf / sizeof(Word), 1, kHalf, 0, {format::kCursorStep, 0}};
 }
 
 bool isLostRing(std::uint64_t address) {

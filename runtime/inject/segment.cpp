@@ -48,6 +48,7 @@ void startSegment(SegmentHeader& segment, Word* base, std::uint32_t subBufferWor
   segment.subBufferWords = subBufferWords;
   segment.subBufferCount = subBufferCount;
   segment.fileOffset = fileOffset;
+  segment.step[0] = format::kCursorStep;
   for (std::uint32_t i = 0; i < subBufferCount; ++i)
     base[std::uint64_t{i + 1} * subBufferWords - 1] = format::kSentinelWord;
   enterSubBuffer(segment, 0);

@@ -55,7 +55,7 @@ bool threadSlotInPlace() {
 void enterDiscard(Thread& t) {
   const auto base = reinterpret_cast<std::uint64_t>(t.discardWords);
   t.discardWords[kDiscardWords - 1] = format::kSentinelWord;
-  t.discard = {base, base, 0, kDiscardWords, 1, 0, {}};
+  t.discard = {base, base, 0, kDiscardWords, 1, 0, 0, {format::kCursorStep, 0}};
   compilerBarrier();
   setSlot(&t.discard);
 }

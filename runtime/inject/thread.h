@@ -28,6 +28,7 @@ enum class ThreadState : std::uint32_t {
 struct HandlerFrame {
   std::uint64_t stackPointer;  // address of the signal's context, which the kernel put on the handler's stack
   std::uint64_t alternateStart, alternateEnd;  // the alternate stack at that time; equal if none
+  std::uint64_t cursor;  // of the segment that it interrupted
 };
 
 inline constexpr unsigned kMaxLevel = 7;  // levels from kMaxSegments on have no segment: they discard

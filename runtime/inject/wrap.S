@@ -1,8 +1,10 @@
-// Where head probes come that found a sentinel: sixteen entries, one for each scratch register.
+// Where head probes come that found a sentinel: sixteen entries, one for each scratch register, and as many
+// for probes that keep the cursor in xmm15.
 //
 // On entry the scratch register holds the address at which the copy goes on; every other register belongs
 // to the interrupted function, and so does the red zone. The function below answers with the address of
-// the word to write, which goes into the scratch register; all else is put back.
+// the word to write, which goes into the scratch register, and into xmm15 if that is kept; all else is put
+// back. (Nothing here, nor what it calls, uses any other vector register.)
 //
 // To an unwinder each entry is a signal frame: its caller is the copy, interrupted at that address, with
 // the stack pointer as it is on entry.
@@ -21,10 +23,10 @@
   .cfi_same_value \number
   .endm
 
-  .macro entry scratch, number, place
+  .macro entry scratch, number, place, kept
   .p2align 4
-  .type wrap_\scratch, @function
-wrap_\scratch:
+  .type wrap\kept\()_\scratch, @function
+wrap\kept\()_\scratch:
   .cfi_startproc
   .cfi_signal_frame
   .cfi_def_cfa %rsp, 0
@@ -62,6 +64,9 @@ wrap_\scratch:
   movq %rbx, %rsp
   .cfi_def_cfa_register %rsp
   movq %rax, \place*8(%rsp)
+  .ifnb \kept
+  movq %rax, %xmm15
+  .endif
   restored r15, 15
   restored r14, 14
   restored r13, 13
@@ -81,26 +86,30 @@ wrap_\scratch:
   .cfi_adjust_cfa_offset -8
   ret $kStepOver // to the address saved first; a jump would need a register or the red zone
   .cfi_endproc
-  .size wrap_\scratch, . - wrap_\scratch
+  .size wrap\kept\()_\scratch, . - wrap\kept\()_\scratch
   .endm
 
   .text
   // register, DWARF number, words above the stack pointer once all is saved
-  entry rax, 0, 14
-  entry rcx, 2, 12
-  entry rdx, 1, 13
-  entry rbx, 3, 11
-  entry rbp, 6, 8
-  entry rsi, 4, 10
-  entry rdi, 5, 9
-  entry r8, 8, 7
-  entry r9, 9, 6
-  entry r10, 10, 5
-  entry r11, 11, 4
-  entry r12, 12, 3
-  entry r13, 13, 2
-  entry r14, 14, 1
-  entry r15, 15, 0
+  .macro entries kept
+  entry rax, 0, 14, \kept
+  entry rcx, 2, 12, \kept
+  entry rdx, 1, 13, \kept
+  entry rbx, 3, 11, \kept
+  entry rbp, 6, 8, \kept
+  entry rsi, 4, 10, \kept
+  entry rdi, 5, 9, \kept
+  entry r8, 8, 7, \kept
+  entry r9, 9, 6, \kept
+  entry r10, 10, 5, \kept
+  entry r11, 11, 4, \kept
+  entry r12, 12, 3, \kept
+  entry r13, 13, 2, \kept
+  entry r14, 14, 1, \kept
+  entry r15, 15, 0, \kept
+  .endm
+  entries
+  entries _kept
 
   .section .data.rel.ro.local, "aw", @progbits
   .p2align 3
@@ -109,6 +118,12 @@ wrap_\scratch:
 traceback_wrap_entries:
   .quad wrap_rax, wrap_rcx, wrap_rdx, wrap_rbx, 0, wrap_rbp, wrap_rsi, wrap_rdi
   .quad wrap_r8, wrap_r9, wrap_r10, wrap_r11, wrap_r12, wrap_r13, wrap_r14, wrap_r15
+  .globl traceback_wrap_kept_entries
+  .hidden traceback_wrap_kept_entries
+traceback_wrap_kept_entries:
+  .quad wrap_kept_rax, wrap_kept_rcx, wrap_kept_rdx, wrap_kept_rbx, 0, wrap_kept_rbp, wrap_kept_rsi
+  .quad wrap_kept_rdi, wrap_kept_r8, wrap_kept_r9, wrap_kept_r10, wrap_kept_r11, wrap_kept_r12
+  .quad wrap_kept_r13, wrap_kept_r14, wrap_kept_r15
 
   // The probation segment: see thread.h.
   .data
@@ -120,7 +135,8 @@ traceback_probation:
   .quad traceback_probation_words // base
   .quad 0                         // ordinal
   .long 4096, 1                   // words, sub-buffers
-  .quad 0, 0, 0, 0
+  .quad 0, 0                      // offset in the file, reserved
+  .quad 4, 0                      // step
   .p2align 6
 traceback_probation_words:
   .fill 4096, 4, 0xFFFFFFFF

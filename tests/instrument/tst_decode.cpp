@@ -64,6 +64,50 @@ class TestDecode : public QObject {
     QCOMPARE(insn.kills & ~kills, 0);
   }
 
+  void effectsOnXmm15_data() {
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<bool>("reads");
+    QTest::addColumn<bool>("kills");
+    QTest::addColumn<bool>("leaves");
+    const auto row = [](const char* text, bool reads, bool kills, bool leaves) {
+      QTest::newRow(text) << QByteArray(text) << reads << kills << leaves;
+    };
+    row("mov %rcx, %rax", false, false, true);
+    row("paddq %xmm14, %xmm13", false, false, true);
+    row("call *%rax", false, false, true);
+    row("movaps %xmm1, %xmm15", false, true, false);
+    row("movaps %xmm15, %xmm1", true, false, false);
+    row("movaps %xmm15, -16(%rsp)", true, false, false);
+    row("paddq %xmm1, %xmm15", true, false, false);
+    row("pxor %xmm15, %xmm15", false, true, false);
+    row("movq %rax, %xmm15", false, true, false);
+    row("cvtsi2sd %rax, %xmm15", false, false, false);  // the upper half stays
+    row("movsd %xmm1, %xmm15", false, false, false);
+    row("vaddpd %ymm1, %ymm2, %ymm15", false, true, false);
+    row("vfmadd231sd %xmm1, %xmm2, %xmm15", true, false, false);
+    row("vaddpd %zmm1, %zmm2, %zmm15{%k1}", false, false, false);
+    row("vpgatherdd %xmm2, (%rax,%xmm15,4), %xmm1", true, false, false);
+    row("vaddpd %ymm1, %ymm2, %ymm3", false, false, false);
+    row("vzeroall", false, false, false);
+    row("vzeroupper", false, false, true);
+    row("fxsave (%rax)", true, false, false);
+    row("xrstor (%rcx)", true, false, false);
+    row("syscall", true, false, false);
+    row("int3", true, false, false);
+  }
+  void effectsOnXmm15() {
+    QFETCH(QByteArray, text);
+    QFETCH(bool, reads);
+    QFETCH(bool, kills);
+    QFETCH(bool, leaves);
+    const Instruction insn = first(text.constData());
+    QVERIFY(insn.length > 0);
+    if (reads) QVERIFY((insn.flagsRead & kXmm15) != 0);
+    if (!kills) QVERIFY((insn.flagsKilled & kXmm15) == 0);
+    if (!leaves) QVERIFY(!insn.leavesXmm15);
+    if (leaves) QVERIFY(insn.leavesXmm15 && (insn.flagsRead & kXmm15) == 0);
+  }
+
   void whatLeavesTheFunctionReadsAllRegisters_data() {
     QTest::addColumn<QByteArray>("text");
     for (const char* text : {"ret", "call *%rax", "jmp *%rax", "call .+0x100", "syscall", "ud2"})

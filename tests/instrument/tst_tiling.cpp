@@ -178,9 +178,27 @@ class TestTiling : public QObject {
     checkRandomPaths(f, random, 50);
   }
 
-  void unreachableCodeGetsAHeadOfItsOwn() {
-    const Function f = tiled("jmp 1f\n inc %rax\n 1: ret");
-    QVERIFY(f.blocks[1].head);
+  void codeThatNothingLeadsToHasNoProbes() {
+    const Function f = tiled("jmp 1f\n nopw 0(%rax)\n 1: ret");
+    QCOMPARE(f.blocks.size(), 3u);
+    QVERIFY(!f.blocks[1].reached && !f.blocks[1].head);
+    QCOMPARE(f.order, (std::vector<BlockIndex>{0, 2}));
+    QCOMPARE(f.blocks[2].predecessors, (std::vector<BlockIndex>{0}));
+    const Function g = tiled("jmp 2f\n 1: dec %rax\n jne 1b\n 2: ret");
+    QCOMPARE(g.dags.size(), 1u);
+    const Function h = tiled("int3\n inc %rax\n ret");
+    QVERIFY(h.blocks[1].head);
+  }
+
+  void aLoopThatACallCutsHasNoOtherHead() {
+    const Function f = tiled("nop\n 1: dec %rdi\n call .+0x1000\n test %rax, %rax\n jne 1b\n ret");
+    QCOMPARE(f.dags.size(), 2u);  // the entry, and where the call returns
+    QVERIFY((f.blocks[1].flags & format::kBlockLoopHead) == 0 && !f.blocks[1].head);
+    const Function g =
+        tiled("nop\n 1: dec %rdi\n je 2f\n call .+0x1000\n inc %rax\n 2: test %rax, %rax\n jne 1b\n ret");
+    QCOMPARE(g.dags.size(), 3u);  // there is a way round the call
+    std::mt19937 random(6);
+    checkRandomPaths(g, random, 100);
   }
 
   void everyPathOfRealProgramsIsRead_data() {

@@ -60,6 +60,8 @@ void TestLockstep::theSameStateAndFrames_data() {
                        "unwinding-O2",
                        "unwinding-clang",
                        "variadic-package",
+                       "vector_across-O2",
+                       "vector_apart-O2",
                        "virtual_calls-O2"};
   if (qEnvironmentVariableIsSet("TRACEBACK_SOAK")) {
     names = QDir(TRUTH_PROGRAM_DIR).entryList(QDir::Files);

@@ -31,6 +31,8 @@ void TestSecondDecoder::theCopiesAreTheOriginals_data() {
   const QString unusual = TRUTH_PROGRAM_DIR "/known/unusual";
   QStringList files = {unusual,
                        TRUTH_PROGRAM_DIR "/kept_frame-O2",
+                       TRUTH_PROGRAM_DIR "/vector_across-O2",
+                       TRUTH_PROGRAM_DIR "/vector_apart-O2",
                        "/usr/bin/lua5.4",
                        "/usr/bin/gzip",
                        "/usr/bin/sqlite3",

@@ -28,6 +28,7 @@ struct InstrumentCall {
   bool restore = false;
   std::string runtime;
   std::string report;
+  std::vector<std::string> without;
   instrument::Options options;
 
   bool json() const { return report == "json"; }
@@ -165,6 +166,7 @@ int runInstrument(InstrumentCall& call) {
   if (!call.output.empty() && call.files.size() > 1) {
     return complainAboutCall("instrument: -o OUT takes one file; use --output-dir DIR for several");
   }
+  call.options.without.insert(call.without.begin(), call.without.end());
   call.inPlace = call.output.empty() && call.outputFolder.empty();
   if (!call.restore) {
     const auto runtime = runtimeFor(call.runtime);
@@ -222,6 +224,16 @@ void addInstrument(CLI::App& app, Action& chosen) {
                    "Leave these functions alone, named as for --only")
       ->delimiter(',')
       ->type_name("FUNCTION");
+  command
+      ->add_option(
+          "--without", call->without,
+          "Leave out a technique that makes recording cheap, to see what it brings or whether it is at\n"
+          "fault: kept-cursor (where the next record goes is kept in a vector register)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(
+          std::vector<std::string>(instrument::kTechniques.begin(), instrument::kTechniques.end())))
+      ->type_name("TECHNIQUE");
   command->add_flag("--poison", call->options.poison, "Fill original code that has copies with breakpoints")
       ->group("");  // for tests
   command->footer(

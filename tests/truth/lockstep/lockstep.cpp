@@ -249,7 +249,7 @@ Lockstep::Outcome Lockstep::compareStack(bool fromOutside) {
   return {};
 }
 
-Lockstep::Outcome Lockstep::compareFloating(bool garbage) {
+Lockstep::Outcome Lockstep::compareFloating(std::uint64_t address, bool garbage) {
   user_fpregs_struct before{}, after{};
   if (!m_original.floating(before) || !m_copy.floating(after)) return {};
   if (before.cwd != after.cwd || before.swd != after.swd || before.ftw != after.ftw ||
@@ -267,7 +267,9 @@ Lockstep::Outcome Lockstep::compareFloating(bool garbage) {
     return {};
   };
   if (auto st = words(before.st_space, after.st_space, 32, "st"); !st) return st;
-  return words(before.xmm_space, after.xmm_space, 64, "xmm");
+  const Needs* needs = m_flags.needsAt(address);
+  const std::size_t compared = needs == nullptr || (needs->flags & kXmm15) != 0 ? 64 : 60;
+  return words(before.xmm_space, after.xmm_space, compared, "xmm");
 }
 
 // The copy stands where something stands for the instruction `due`, before which the original stands.
@@ -367,7 +369,7 @@ Lockstep::Outcome Lockstep::compare(const Point& original, const Point& copy) {
   if (auto registers = compareRegisters(original.address, garbage); !registers) return registers;
   if (auto stack = compareStack(garbage); !stack) return stack;
   if (garbage || m_result.instructions % kFloatingEvery == 0)
-    if (auto floating = compareFloating(garbage); !floating) return floating;
+    if (auto floating = compareFloating(original.address, garbage); !floating) return floating;
   if (m_recent.size() > 64) m_recent.erase(m_recent.begin(), m_recent.begin() + 48);
   m_recent.push_back(original.address);
   return {};

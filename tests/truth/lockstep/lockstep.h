@@ -82,7 +82,7 @@ class Lockstep {
   Outcome heal(const Point& original, const Point& copy);
   bool healStack(std::uint64_t from, std::uint64_t to);
   std::uint64_t distance() const { return m_handlers.empty() ? 0 : m_handlers.back().distance; }
-  Outcome compareFloating(bool garbage);
+  Outcome compareFloating(std::uint64_t address, bool garbage);
   Outcome compareFrames(std::uint64_t due);
   std::string where() const;
 

@@ -14,6 +14,7 @@ struct Shape {
   std::int32_t displacement = 0;
   bool vectorsOnly = false;  // of general registers it reads those of its address alone, and no flag
   std::uint16_t address = 0;
+  bool namesXmm15 = true;  // among those vectors, perhaps
 };
 
 // Products of vectors, added up, that AVX has got after AVX-512 had them (Intel's manual: VPDPB*, VPDPW*,
@@ -48,7 +49,7 @@ std::optional<Shape> shapeOf(std::span<const unsigned char> bytes) {
   if (at + 6 > bytes.size()) return std::nullopt;
   unsigned map = 0;
   bool vector = false;
-  unsigned highBase = 0, highIndex = 0;
+  unsigned highBase = 0, highIndex = 0, highRegister = 0, second = 0;
   Shape shape;
   if (bytes[at] == 0x62) {
     map = bytes[at + 1] & 7;
@@ -59,6 +60,8 @@ std::optional<Shape> shapeOf(std::span<const unsigned char> bytes) {
     shape.vectorsOnly = map == 2 && addsProducts(bytes[at + 3], bytes[at + 2] >> 7, bytes[at + 2] & 3);
     highBase = (~bytes[at + 1] >> 5 & 1U) << 3;
     highIndex = (~bytes[at + 1] >> 6 & 1U) << 3;
+    highRegister = (~bytes[at + 1] >> 7 & 1U) << 3;
+    second = ~bytes[at + 2] >> 3 & 15U;
     at += 3;
     vector = true;
   } else if (bytes[at] == 0xC5) {
@@ -83,6 +86,9 @@ std::optional<Shape> shapeOf(std::span<const unsigned char> bytes) {
     return std::nullopt;
   }
   const unsigned modrm = bytes[at++], mod = modrm >> 6, rm = modrm & 7;
+  if (shape.vectorsOnly)
+    shape.namesXmm15 =
+        second == 15 || ((modrm >> 3 & 7) | highRegister) == 15 || (mod == 3 && (rm | highBase) == 15);
   if (mod != 3) {
     const auto reads = [&shape](unsigned number) {
       shape.address = std::uint16_t(shape.address | 1U << number);
@@ -148,7 +154,10 @@ bool Decoder::decode(std::span<const unsigned char> bytes, std::uint64_t address
     if (out.ripOffset != 0)
       out.ripTarget = address + out.size + std::uint64_t(std::int64_t(shape->displacement));
     out.effects = effectsOfUnknown(address, out.size);
-    if (shape->vectorsOnly) out.effects.reads = {shape->address, 0};
+    if (shape->vectorsOnly) {
+      out.effects.reads = {shape->address, shape->namesXmm15 ? kXmm15 : std::uint8_t{0}};
+      out.effects.namesXmm15 = shape->namesXmm15;
+    }
     return true;
   }
   out.size = m_insn->size;

@@ -104,8 +104,93 @@ bool CopyChecker::checkScratch(const Line& line, std::uint64_t at, const Needs& 
                 std::format("uses registers {:#x}, of which {:#x} are needed", written,
                             needs.registers & written)),
            false;
-  if (flagsWritten && needs.flags != 0) return fail(line, at, "changes the flags, which are needed"), false;
+  if (flagsWritten && (needs.flags & kStatusFlags) != 0)
+    return fail(line, at, "changes the flags, which are needed"), false;
   return true;
+}
+
+// All probes of a copy find the cursor in the same place; if that is xmm15, nothing else may be there.
+bool CopyChecker::checkKeeps(Line& line, bool keeps) {
+  if (line.keeps) {
+    if (*line.keeps == keeps) return true;
+    return fail(line, line.pc, "its probes do not agree on where the cursor is"), false;
+  }
+  line.keeps = keeps;
+  if (!keeps) return true;
+  for (std::size_t i = 0; i < line.original.size(); ++i) {
+    if (!line.original[i].effects.namesXmm15 && ((*line.needs)[i].flags & kXmm15) == 0) continue;
+    return fail(line, line.pc,
+                std::format("keeps the cursor in xmm15, which is used at {:#x}: {}", line.original[i].address,
+                            text(line.original[i]))),
+           false;
+  }
+  return true;
+}
+
+bool CopyChecker::isWayToWrap(const Code& lea, const Code& jump, unsigned reg, bool kept) const {
+  const int number = registerNumber(reg);
+  const std::size_t entries =
+      kept ? offsetof(format::ModuleSlots, wrapKept) : offsetof(format::ModuleSlots, wrap);
+  return lea.id == X86_INS_LEA && lea.reg0 == reg && jump.id == X86_INS_JMP && jump.ripOffset != 0 &&
+         number >= 0 && jump.ripTarget == m_file.module.moduleSlots + entries + 8 * unsigned(number);
+}
+
+//   movq (reg), %xmm15, if control may come here with something else in it
+//   paddq step(reg), %xmm15; movlps %xmm15, (reg); movq %xmm15, reg
+bool CopyChecker::checkStep(Line& line, unsigned reg, std::uint64_t original) {
+  Code c;
+  const auto next = [&](unsigned id, bool good) {
+    if (c.id == id && good) return true;
+    return fail(line, c.address, "not a step of the cursor: " + text(c)), false;
+  };
+  if (!take(line, c)) return false;
+  const bool loads = c.id == X86_INS_MOVQ;
+  if (loads &&
+      (!next(X86_INS_MOVQ, c.reg0 == X86_REG_XMM15 && c.base == reg && c.disp == 0) || !take(line, c)))
+    return false;
+  constexpr auto kStep = std::int64_t(offsetof(format::SegmentHeader, step));
+  if (!next(X86_INS_PADDQ, c.reg0 == X86_REG_XMM15 && c.base == reg && c.disp == kStep) || !take(line, c))
+    return false;
+  if (!next(X86_INS_MOVLPS, c.memoryFirst && c.base == reg && c.disp == 0 && c.reg1 == X86_REG_XMM15) ||
+      !take(line, c))
+    return false;
+  if (!next(X86_INS_MOVQ, c.reg0 == reg && c.reg1 == X86_REG_XMM15)) return false;
+  const auto due = std::ranges::lower_bound(line.original, original, {}, &Code::address);
+  const bool behindCall = due != line.original.begin() && std::prev(due)->effects.leaves == Leaves::Call;
+  if (behindCall && !loads) return fail(line, c.address, "takes the cursor from xmm15 behind a call"), false;
+  if (!loads) m_needCursor.insert(original);
+  return true;
+}
+
+// Where copies enter that do not keep the cursor, and whoever comes by the gate:
+//   mov %fs:slot, r; movq (r), %xmm15; with a spill and a restore if r is needed
+bool CopyChecker::checkUnkeptEntry(Line& line) {
+  const std::uint64_t start = line.pc;
+  Code c, load;
+  if (!code(line, c)) return false;
+  const bool spills =
+      c.id == X86_INS_MOV && c.memoryFirst && c.segment == X86_REG_FS && c.disp == format::kSpillSlot;
+  const unsigned spilled = spills ? c.reg1 : 0U;
+  if (spills) line.pc += c.size;
+  if (!take(line, c) || c.id != X86_INS_MOV || c.segment != X86_REG_FS || c.memoryFirst ||
+      c.disp != format::kThreadSlot || (spills && c.reg0 != spilled) || !take(line, load) ||
+      load.id != X86_INS_MOVQ || load.reg0 != X86_REG_XMM15 || load.base != c.reg0 || load.disp != 0 ||
+      !code(line, load) || load.id == X86_INS_PADDQ) {
+    line.pc = start;
+    return true;
+  }
+  if (spills) {
+    if (load.id != X86_INS_MOV || load.memoryFirst || load.segment != X86_REG_FS || load.reg0 != spilled ||
+        load.disp != format::kSpillSlot)
+      return fail(line, load.address, "a register is not restored; instead: " + text(load)), false;
+    line.pc += load.size;
+  } else if (const int number = registerNumber(c.reg0);
+             number < 0 ||
+             !checkScratch(line, start, line.needs->front(), std::uint16_t(1U << unsigned(number)), false)) {
+    return false;
+  }
+  m_unkeptEntries[line.original.front().address] = start;
+  return checkKeeps(line, true);
 }
 
 bool CopyChecker::checkHead(Line& line, unsigned reg, std::uint64_t original) {
@@ -113,31 +198,45 @@ bool CopyChecker::checkHead(Line& line, unsigned reg, std::uint64_t original) {
   if (!take(line, c)) return false;
   const auto is = [&](unsigned id) { return c.id == id; };
   std::uint64_t resumesAt = 0;
-  if (is(X86_INS_ADD)) {  // flags are dead
-    if (!c.memoryFirst || c.base != reg || c.imm != 4 || c.width != 8)
-      return fail(line, c.address, text(c)), false;
-    if (!take(line, c) || !is(X86_INS_MOV) || c.reg0 != reg || c.base != reg)
-      return fail(line, c.address, text(c)), false;
-    if (!take(line, c) || !is(X86_INS_CMP) || c.base != reg || c.width != 4 ||
-        std::uint32_t(c.imm) != format::kSentinelWord)
+  const bool kept = is(X86_INS_MOVQ) || is(X86_INS_PADDQ);
+  if (!checkKeeps(line, kept)) return false;
+  if (kept) {
+    line.pc = c.address;
+    if (!checkStep(line, reg, original) || !take(line, c)) return false;
+  }
+  if (is(X86_INS_ADD) || is(X86_INS_CMP)) {  // flags are dead
+    if (!kept) {
+      if (!is(X86_INS_ADD) || !c.memoryFirst || c.base != reg || c.imm != 4 || c.width != 8)
+        return fail(line, c.address, text(c)), false;
+      if (!take(line, c) || !is(X86_INS_MOV) || c.reg0 != reg || c.base != reg)
+        return fail(line, c.address, text(c)), false;
+      if (!take(line, c)) return false;
+    }
+    if (!is(X86_INS_CMP) || c.base != reg || c.width != 4 || std::uint32_t(c.imm) != format::kSentinelWord)
       return fail(line, c.address, text(c)), false;
     if (!take(line, c) || !is(X86_INS_JE)) return fail(line, c.address, text(c)), false;
     line.wraps.emplace_back(c.target, line.pc);
     line.wrapRegisters.push_back(reg);
+    line.wrapsKept.push_back(kept);
     line.wrapOrigins.push_back(original);
   } else {  // through rcx, with instructions that leave the flags alone
     const auto expect = [&](bool good) {
       if (!good) fail(line, c.address, "not a head probe: " + text(c));
       return good;
     };
-    if (!expect(is(X86_INS_MOV) && c.reg0 == X86_REG_RCX && c.base == reg && c.width == 8)) return false;
-    if (!take(line, c) ||
-        !expect(is(X86_INS_LEA) && c.reg0 == X86_REG_RCX && c.base == X86_REG_RCX && c.disp == 4))
-      return false;
-    if (!take(line, c) || !expect(is(X86_INS_MOV) && c.memoryFirst && c.base == reg && c.reg1 == X86_REG_RCX))
-      return false;
-    if (!take(line, c) || !expect(is(X86_INS_MOV) && c.reg0 == X86_REG_ECX && c.base == X86_REG_RCX))
-      return false;
+    if (kept) {
+      if (!expect(is(X86_INS_MOV) && c.reg0 == X86_REG_ECX && c.base == reg)) return false;
+    } else {
+      if (!expect(is(X86_INS_MOV) && c.reg0 == X86_REG_RCX && c.base == reg && c.width == 8)) return false;
+      if (!take(line, c) ||
+          !expect(is(X86_INS_LEA) && c.reg0 == X86_REG_RCX && c.base == X86_REG_RCX && c.disp == 4))
+        return false;
+      if (!take(line, c) ||
+          !expect(is(X86_INS_MOV) && c.memoryFirst && c.base == reg && c.reg1 == X86_REG_RCX))
+        return false;
+      if (!take(line, c) || !expect(is(X86_INS_MOV) && c.reg0 == X86_REG_ECX && c.base == X86_REG_RCX))
+        return false;
+    }
     if (!take(line, c) || !expect(is(X86_INS_NOT) && c.reg0 == X86_REG_ECX)) return false;
     Code over, go;
     if (!take(line, over) || !take(line, go)) return false;
@@ -145,15 +244,12 @@ bool CopyChecker::checkHead(Line& line, unsigned reg, std::uint64_t original) {
       return fail(line, over.address, text(over) + "; " + text(go)), false;
     Code lea, jump;
     if (!take(line, lea) || !take(line, jump)) return false;
-    const int number = registerNumber(reg);
-    if (lea.id != X86_INS_LEA || lea.reg0 != reg || jump.id != X86_INS_JMP || jump.ripOffset == 0 ||
-        number < 0 ||
-        jump.ripTarget !=
-            m_file.module.moduleSlots + offsetof(format::ModuleSlots, wrap) + 8 * unsigned(number))
+    if (!isWayToWrap(lea, jump, reg, kept))
       return fail(line, lea.address, "not the way to the runtime: " + text(lea) + "; " + text(jump)), false;
     if (go.target != line.pc) return fail(line, go.address, "leads astray: " + text(go)), false;
     resumesAt = lea.ripTarget;
-    if (!take(line, c) || !expect(is(X86_INS_MOV) && c.reg0 == reg && c.base == reg && c.width == 8))
+    if (!kept &&
+        (!take(line, c) || !expect(is(X86_INS_MOV) && c.reg0 == reg && c.base == reg && c.width == 8)))
       return false;
     if (resumesAt != line.pc) return fail(line, lea.address, "the runtime comes back elsewhere"), false;
   }
@@ -201,7 +297,10 @@ bool CopyChecker::checkProbe(Line& line, Probe kind, std::uint64_t original, con
     spilled[c.reg1] = c.disp;
     if (!take(line, c)) return false;
   }
-  if (c.id != X86_INS_MOV || c.segment != X86_REG_FS || c.memoryFirst || c.disp != format::kThreadSlot) {
+  const bool kept =
+      c.id == X86_INS_MOVQ && c.reg1 == X86_REG_XMM15 && !c.memory && line.keeps.value_or(false);
+  if (!kept &&
+      (c.id != X86_INS_MOV || c.segment != X86_REG_FS || c.memoryFirst || c.disp != format::kThreadSlot)) {
     line.pc = start;
     return true;
   }
@@ -209,8 +308,9 @@ bool CopyChecker::checkProbe(Line& line, Probe kind, std::uint64_t original, con
   const unsigned reg = c.reg0;
   std::set<unsigned> used{reg};
   const std::uint64_t core = line.pc;
-  if (!take(line, c)) return false;
-  if (c.id == X86_INS_MOV && !c.memoryFirst && c.reg0 == reg && c.base == reg) {
+  if (!kept && !take(line, c)) return false;
+  if (kept || (c.id == X86_INS_MOV && !c.memoryFirst && c.reg0 == reg && c.base == reg)) {
+    if (!checkKeeps(line, kept)) return false;
     if (!take(line, c)) return false;
     std::uint32_t mask = 0;
     if (c.id == X86_INS_OR && c.memoryFirst && c.base == reg && c.width == 4) {
@@ -240,10 +340,10 @@ bool CopyChecker::checkProbe(Line& line, Probe kind, std::uint64_t original, con
     Code part;
     if (!decode(m_file.elf, at, line.end, part)) return false;
     written |= part.effects.writes.registers;
-    if (part.effects.writes.flags != 0) flags = true;
+    if ((part.effects.writes.flags & kStatusFlags) != 0) flags = true;
     at += part.size;
   }
-  for (const auto& [kept, slot] : spilled) written = std::uint16_t(written & ~(1U << registerNumber(kept)));
+  for (const auto& [reg0, slot] : spilled) written = std::uint16_t(written & ~(1U << registerNumber(reg0)));
   line.scratch = written;
   if (!checkScratch(line, start, needs, written, flags)) return false;
   while (!spilled.empty()) {
@@ -274,7 +374,8 @@ void CopyChecker::transfer(Line& line, const Code& original, std::uint64_t from,
   if ((m_file.map.flags & format::kMapIsNull) == 0 && setsBitOutOfLine(line, original.address, block))
     line.takenEdges[block] = to;
   else
-    m_obligations.push_back({from, to, original.target, mayStay, original.address});
+    m_obligations.push_back(
+        {from, to, original.target, mayStay, original.address, line.keeps.value_or(false)});
 }
 
 // In front of an instruction: the probe of a branch that leads there when taken. Nothing else may.
@@ -289,7 +390,8 @@ bool CopyChecker::checkProbeOfBranchTo(Line& line, std::uint64_t branch, const C
     return fail(line, line.pc,
                 std::format("stands for {:#x}, but {:#x} is due ({})", branch, target.address, text(target))),
            false;
-  if (line.next == 0 || !endsFlow(line.original[line.next - 1].id))
+  if (line.next == 0 ||
+      (!endsFlow(line.original[line.next - 1].id) && isReached(line, line.original[line.next - 1].address)))
     return fail(line, line.pc, "control also comes from above to where a branch's bit is set"), false;
   m_onlyBy[target.address] = branch;
   const std::uint64_t start = line.pc;
@@ -309,7 +411,7 @@ bool CopyChecker::checkProbeBehind(Line& line, const Code& branch) {
   const auto [origin, fixed] = originOf(*line.function, line.pc);
   if (origin != branch.address || !fixed) return fail(line, line.pc, "no probe behind the branch"), false;
   const std::uint64_t start = line.pc;
-  const Needs all{0xFFFF, 63};
+  const Needs all{0xFFFF, kStatusFlags};
   bool found = false;
   line.scratch = 0;
   if (!checkProbe(line, Probe::Light, branch.address,
@@ -336,7 +438,7 @@ bool CopyChecker::checkTakenEdges(Line& line) {
       return fail(line, at, "a branch's probe stands for something else"), false;
     const auto target = std::ranges::lower_bound(line.original, branch->target, {}, &Code::address);
     const bool within = target != line.original.end() && target->address == branch->target;
-    const Needs all{0xFFFF, 63};
+    const Needs all{0xFFFF, kStatusFlags};
     line.pc = at;
     line.scratch = 0;
     bool found = false;
@@ -350,7 +452,8 @@ bool CopyChecker::checkTakenEdges(Line& line) {
     const format::FunctionEntry& entry = line.function->entry;
     const bool inside =
         branch->target >= entry.original && branch->target - entry.original < entry.originalSize;
-    m_obligations.push_back({jump.address, jump.target, branch->target, !inside, branch->address});
+    m_obligations.push_back(
+        {jump.address, jump.target, branch->target, !inside, branch->address, line.keeps.value_or(false)});
     m_places.push_back({at, 0, line.pc, branch->address, 0, line.scratch, true});
     end = std::max(end, line.pc);
   }
@@ -497,7 +600,8 @@ bool CopyChecker::checkBlocks(Line& line) {
   if (!code(line, c)) return false;
   if (c.id == X86_INS_JMP && c.direct) {
     line.pc += c.size;
-    m_obligations.push_back({c.address, c.target, end, true});
+    const bool behindCall = last.effects.leaves == Leaves::Call;
+    m_obligations.push_back({c.address, c.target, end, true, 0, line.keeps.value_or(false) && !behindCall});
     m_places.push_back({c.address, 0, line.pc, last.address, last.size});
   } else if (!(last.id == X86_INS_CALL)) {
     return fail(line, c.address, "the copy runs past its end"), false;
@@ -514,11 +618,7 @@ bool CopyChecker::checkWraps(Line& line) {
     line.pc = at;
     Code lea, jump;
     if (!take(line, lea) || !take(line, jump)) return false;
-    const int number = registerNumber(line.wrapRegisters[i]);
-    if (lea.id != X86_INS_LEA || lea.reg0 != line.wrapRegisters[i] || lea.ripTarget != resumesAt ||
-        jump.id != X86_INS_JMP || number < 0 ||
-        jump.ripTarget !=
-            m_file.module.moduleSlots + offsetof(format::ModuleSlots, wrap) + 8 * unsigned(number))
+    if (!isWayToWrap(lea, jump, line.wrapRegisters[i], line.wrapsKept[i]) || lea.ripTarget != resumesAt)
       return fail(line, at, "not the way to the runtime and back: " + text(lea) + "; " + text(jump)), false;
     m_places.push_back({at, 0, line.pc, line.wrapOrigins[i], 0});
     end = std::max(end, line.pc);
@@ -560,7 +660,8 @@ bool CopyChecker::checkTables(Line& line) {
       std::memcpy(&distance, bytes->data() + 4 * i, 4);
       if (distance == 0) continue;
       ++targets;
-      m_obligations.push_back({at + 4 * i, at + std::uint64_t(std::int64_t(distance)), lowest + i, false});
+      m_obligations.push_back({at + 4 * i, at + std::uint64_t(std::int64_t(distance)), lowest + i, false, 0,
+                               line.keeps.value_or(false)});
     }
     if (targets == 0) return fail(line, at, "an empty table"), false;
   }
@@ -581,6 +682,30 @@ void CopyChecker::checkCompleteness(Line& line) {
       fail(line, function.entry.copy,
            std::format("no probe for the branch of the block at {:#x}", function.blocks[b].start));
   checkBits(line);
+  checkReached(line);
+}
+
+bool CopyChecker::isReached(const Line& line, std::uint64_t address) {
+  const auto after = line.sizeOf.upper_bound(address);
+  return after != line.sizeOf.begin() && address < std::prev(after)->first + std::prev(after)->second;
+}
+
+// The map leaves out what nothing leads to; so nothing that it has may.
+void CopyChecker::checkReached(const Line& line) {
+  for (std::size_t i = 0; i < line.original.size(); ++i) {
+    const Effects& effects = line.original[i].effects;
+    if (!isReached(line, effects.address)) continue;
+    const auto leadsTo = [&](std::uint64_t address) {
+      const auto to = std::ranges::lower_bound(line.original, address, {}, &Code::address);
+      if (to == line.original.end() || to->address != address || isReached(line, address)) return;
+      fail(line, line.function->entry.copy,
+           std::format("{:#x} leads to {:#x}, where the map has no block", effects.address, address));
+    };
+    if (effects.leaves != Leaves::Call && effects.target != 0) leadsTo(effects.target);
+    const bool mayStop = line.original[i].id == X86_INS_UD2 || line.original[i].id == X86_INS_HLT;
+    if (effects.falls || effects.leaves == Leaves::Call || (effects.leaves == Leaves::Other && !mayStop))
+      leadsTo(effects.address + effects.size);
+  }
 }
 
 // That no two paths of a DAG have the same bits: each branch within it has one of its own, above those that
@@ -672,6 +797,7 @@ void CopyChecker::check(std::size_t index) {
   for (std::uint32_t i = 0; i < function.blocks.size(); ++i) {
     const format::BlockEntry& block = function.blocks[i];
     line.blockAt[block.start] = i;
+    line.sizeOf[block.start] = block.size;
     for (unsigned k = 0; k < 2; ++k)
       if (block.successor[k] < function.blocks.size() && (k == 0 || block.successor[1] != block.successor[0]))
         ++line.predecessors[block.successor[k]];
@@ -689,20 +815,37 @@ void CopyChecker::check(std::size_t index) {
   const bool patched = checkWindow(line, window);
   std::uint64_t displaced = 0;
   const bool gated = patched && !m_poisoned;
-  if (gated) {
-    if (!checkGate(line, displaced)) return;
-    m_places.push_back({entry.copy, 0, line.pc, line.original[0].address, line.original[0].size});
-  }
+  if (gated && !checkGate(line, displaced)) return;
+  if ((m_file.map.flags & format::kMapIsNull) == 0 && !checkUnkeptEntry(line)) return;
+  if (line.pc != entry.copy)
+    m_places.push_back({entry.copy, 0, line.pc, line.original[0].address, line.original[0].size, 0, !gated});
   if (!checkBlocks(line) || !checkTakenEdges(line) || !checkWraps(line) ||
       (gated && !checkDisplaced(line, displaced, window)) || !checkTables(line))
     return;
+  if (gated && needsCursor(line.original[0].address) && !m_unkeptEntries.contains(line.original[0].address))
+    fail(line, entry.copy, "the gate leads where the cursor must be in xmm15");
+  if (line.keeps.value_or(false)) m_keepers[entry.original] = entry.original + entry.originalSize;
   checkCompleteness(line);
   std::ranges::sort(m_places, {}, &CopiedPlace::start);
 }
 
+bool CopyChecker::isWithinKeeper(std::uint64_t original) const {
+  const auto after = m_keepers.upper_bound(original);
+  return after != m_keepers.begin() && original < std::prev(after)->second;
+}
+
 void CopyChecker::checkObligations() {
   for (const Obligation& due : m_obligations) {
-    const std::uint64_t copy = copyOf(due.original);
+    std::uint64_t copy = copyOf(due.original);
+    if (copy != 0 && !due.keeps) {
+      // There must be a way in that brings the cursor, or no need of it.
+      const auto entry = m_unkeptEntries.find(due.original);
+      if (entry != m_unkeptEntries.end()) {
+        copy = entry->second;
+      } else if (isWithinKeeper(due.original) && due.to == copy) {
+        m_findings.add(std::format("at {:#x}: leads to {:#x}, which needs the cursor", due.from, due.to));
+      }
+    }
     if (const auto only = m_onlyBy.find(due.original);
         only != m_onlyBy.end() && only->second != due.by && due.to == copy)
       m_findings.add(std::format("at {:#x}: leads to {:#x}, where the bit of the branch at {:#x} is set",

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -39,6 +40,7 @@ struct Obligation {
   std::uint64_t from, to, original;
   bool mayStay;
   std::uint64_t by = 0;  // the original instruction
+  bool keeps = false;  // it comes with the cursor in xmm15
 };
 
 class CopyChecker {
@@ -56,6 +58,8 @@ class CopyChecker {
   const std::vector<CopiedPlace>& places() const { return m_places; }
   // Where what stands for an instruction begins, its probe included; 0 if it has no copy.
   std::uint64_t copyOf(std::uint64_t original) const;
+  // Whether whoever enters that copy must have the ring's cursor in xmm15.
+  bool needsCursor(std::uint64_t original) const { return m_needCursor.contains(original); }
   // Entries that were patched: the five bytes from there on.
   const std::vector<std::uint64_t>& windows() const { return m_windows; }
 
@@ -70,11 +74,14 @@ class CopyChecker {
     std::set<std::uint32_t> headsSeen, lightsSeen;
     std::map<std::uint64_t, std::uint32_t> withBit;  // blocks with a bit, by the branch that they end in
     std::map<std::uint64_t, std::uint32_t> blockAt;  // by start
+    std::map<std::uint64_t, std::uint32_t> sizeOf;  // of blocks, by start
     std::vector<unsigned> predecessors;  // by block
     std::map<std::uint32_t, std::uint64_t> takenEdges;  // by block: probes out of line
     std::map<std::uint32_t, std::uint32_t> dagOfWord;  // by the word that its head writes
     std::vector<std::pair<std::uint64_t, std::uint64_t>> wraps;  // where, and where it resumes
     std::vector<unsigned> wrapRegisters;
+    std::vector<bool> wrapsKept;
+    std::optional<bool> keeps;  // the cursor in xmm15; not known before its first probe
     std::vector<std::uint64_t> wrapOrigins;
     std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> tables;  // at; lowest, range
   };
@@ -101,7 +108,14 @@ class CopyChecker {
   bool setsBitOutOfLine(const Line& line, std::uint64_t branch, std::uint32_t& block) const;
   void transfer(Line& line, const Code& original, std::uint64_t from, std::uint64_t to, bool mayStay);
   void checkBits(const Line& line);
+  void checkReached(const Line& line);
+  static bool isReached(const Line& line, std::uint64_t address);
   bool checkHead(Line& line, unsigned reg, std::uint64_t original);
+  bool checkStep(Line& line, unsigned reg, std::uint64_t original);
+  bool checkKeeps(Line& line, bool keeps);
+  bool checkUnkeptEntry(Line& line);
+  bool isWithinKeeper(std::uint64_t original) const;
+  bool isWayToWrap(const Code& lea, const Code& jump, unsigned reg, bool kept) const;
   bool checkInstruction(Line& line, const Code& original, bool exactly);
   bool checkDispatch(Line& line, const Code& original, bool& found);
   bool checkShortBranch(Line& line, const Code& original, bool exactly);
@@ -122,6 +136,9 @@ class CopyChecker {
   std::vector<const format::FunctionEntry*> m_broken;  // with findings
   std::map<std::uint64_t, std::uint64_t> m_onlyBy;  // original places that nothing but that branch leads to
   std::vector<Obligation> m_obligations;
+  std::map<std::uint64_t, std::uint64_t> m_keepers;  // start and end of functions that keep the cursor
+  std::set<std::uint64_t> m_needCursor;  // original places whose copies do
+  std::map<std::uint64_t, std::uint64_t> m_unkeptEntries;  // of functions that keep it, by original address
 };
 
 }  // namespace traceback::truth

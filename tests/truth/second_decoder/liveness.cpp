@@ -10,7 +10,7 @@ namespace traceback::truth {
 namespace {
 
 constexpr std::uint16_t kAllRegisters = 0xFFFF;
-constexpr std::uint8_t kAllFlags = 63;
+constexpr std::uint8_t kAllFlags = kStatusFlags;
 
 // {64, 32, 16, 8 low, 8 high} bits.
 constexpr std::array<std::array<unsigned, 5>, 16> kRegisters = {{
@@ -158,6 +158,61 @@ bool isZeroing(const cs_insn& insn) {
          x86.operands[0].reg == x86.operands[1].reg;
 }
 
+bool isXmm15(unsigned reg) { return reg == X86_REG_XMM15 || reg == X86_REG_YMM15 || reg == X86_REG_ZMM15; }
+
+// Those that leave part of what they write to as it was; the rest of their kind write all of it.
+bool mergesVectors(std::string_view mnemonic, bool fromMemory) {
+  constexpr std::array<std::string_view, 8> kStarts = {"cvtsi2s", "cvtss2sd", "cvtsd2ss", "pinsr",
+                                                       "movlp",   "movhp",    "movlhps",  "movhlps"};
+  constexpr std::array<std::string_view, 6> kScalars = {"sqrtss",  "sqrtsd",  "rcpss",
+                                                        "rsqrtss", "roundss", "roundsd"};
+  if (mnemonic == "movss" || mnemonic == "movsd") return !fromMemory;
+  return mnemonic == "insertps" || std::ranges::contains(kScalars, mnemonic) ||
+         std::ranges::any_of(kStarts, [&](std::string_view start) { return mnemonic.starts_with(start); });
+}
+
+// Where in doubt it is read.
+void addXmm15(const cs_insn& insn, Effects& out) {
+  const cs_x86& x86 = insn.detail->x86;
+  const std::string_view mnemonic = insn.mnemonic;
+  // Whole states of the vector registers, and what may come back with other values in them.
+  if (mnemonic.starts_with("fxsave") || mnemonic.starts_with("fxrstor") || mnemonic.starts_with("xsave") ||
+      mnemonic.starts_with("xrstor") || mnemonic == "syscall" || mnemonic == "sysenter") {
+    out.namesXmm15 = true;
+    out.reads.flags |= kXmm15;
+    return;
+  }
+  if (mnemonic == "vzeroall") out.namesXmm15 = true;
+  bool read = false, written = false, fromMemory = false, mask = false;
+  for (unsigned i = 0; i < x86.op_count; ++i) {
+    const cs_x86_op& operand = x86.operands[i];
+    fromMemory |= operand.type == X86_OP_MEM;
+    read |= operand.type == X86_OP_MEM && isXmm15(operand.mem.index);
+    if (operand.type != X86_OP_REG) continue;
+    mask |= operand.reg >= X86_REG_K0 && operand.reg <= X86_REG_K7;
+    if (!isXmm15(operand.reg)) continue;
+    out.namesXmm15 = true;
+    (i == 0 && operand.access == CS_AC_WRITE ? written : read) = true;
+  }
+  const bool adds = mnemonic.starts_with("vfm") || mnemonic.starts_with("vfnm") ||
+                    mnemonic.starts_with("vpdp") || mnemonic.starts_with("vpmadd52") ||
+                    mnemonic.contains("perm") || mnemonic.contains("gather") || mnemonic.contains("tern");
+  const bool zeroing = x86.op_count >= 2 && x86.operands[0].type == X86_OP_REG &&
+                       isXmm15(x86.operands[0].reg) && x86.operands[1].type == X86_OP_REG &&
+                       x86.operands[1].reg == x86.operands[0].reg && x86.op_count == 2 &&
+                       (mnemonic == "pxor" || mnemonic == "xorps");
+  if (zeroing) {
+    out.writes.flags |= kXmm15;
+    return;
+  }
+  if (written && adds) read = true;
+  if (read)
+    out.reads.flags |= kXmm15;
+  else if (written && !mask && !mergesVectors(mnemonic, fromMemory))
+    out.writes.flags |= kXmm15;
+  out.namesXmm15 |= read;
+}
+
 }  // namespace
 
 int registerNumber(unsigned reg) {
@@ -247,6 +302,8 @@ Effects effectsOf(csh capstone, const cs_insn& insn) {
   if (insn.id == X86_INS_XGETBV) out.reads.registers |= 1U << 1;
   if (mnemonic.starts_with("fcmov")) out.reads.flags = kAllFlags;
 
+  addXmm15(insn, out);
+
   const bool jump = cs_insn_group(capstone, &insn, CS_GRP_JUMP);
   const bool call = cs_insn_group(capstone, &insn, CS_GRP_CALL);
   const bool ret = cs_insn_group(capstone, &insn, CS_GRP_RET) || cs_insn_group(capstone, &insn, CS_GRP_IRET);
@@ -271,7 +328,8 @@ Effects effectsOfUnknown(std::uint64_t address, unsigned size) {
   Effects out;
   out.address = address;
   out.size = size;
-  out.reads = {kAllRegisters, kAllFlags};
+  out.reads = {kAllRegisters, kAllFlags | kXmm15};
+  out.namesXmm15 = true;
   return out;
 }
 

@@ -16,8 +16,12 @@ namespace traceback::truth {
 
 struct Needs {
   std::uint16_t registers = 0;  // bit n: the general register of number n
-  std::uint8_t flags = 0;  // CF 1, PF 2, AF 4, ZF 8, SF 16, OF 32
+  std::uint8_t flags = 0;  // CF 1, PF 2, AF 4, ZF 8, SF 16, OF 32; and kXmm15
 };
+
+inline constexpr std::uint8_t kStatusFlags = 63;
+// The lower half of xmm15, which is followed as the flags are.
+inline constexpr std::uint8_t kXmm15 = 64;
 
 enum class Leaves : std::uint8_t { Not, Call, Return, Jump, Other };
 
@@ -27,6 +31,7 @@ struct Effects {
   unsigned size = 0;
   Needs reads, writes;  // writes: wholly, whatever was there before
   bool falls = true;  // may go on behind itself
+  bool namesXmm15 = false;  // or may change it otherwise
   Leaves leaves = Leaves::Not;  // needs every register behind itself; Jump: indirect
 };
 

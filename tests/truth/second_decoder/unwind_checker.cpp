@@ -168,6 +168,9 @@ void UnwindChecker::checkPads(const CopyChecker& copies) {
     if (pad.copy != (copy != 0 ? copy : pad.original))
       m_findings.add(std::format("at {:#x}: exceptions go to {:#x}, not to the copy of {:#x}", pad.site,
                                  pad.copy, pad.original));
+    if (copies.needsCursor(pad.original))
+      m_findings.add(std::format("at {:#x}: exceptions go to {:#x}, which needs what they do not bring",
+                                 pad.site, pad.copy));
   }
 }
 
