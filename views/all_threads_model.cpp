@@ -84,10 +84,9 @@ int AllThreadsModel::rowCount(const QModelIndex& parent) const {
 
 QString AllThreadsModel::stretchText(const model::ThreadStretch& stretch) const {
   const model::ThreadTrace& thread = *m_trace->threads[stretch.thread.value];
-  QString text = tr("Thread %1").arg(threadName(thread.info(), stretch.thread.value + 1));
   const model::TimeBounds bounds = thread.times().boundsOf(stretch.first);
   const QString from = bounds.from ? timeOfDay(*m_trace, *bounds.from) : QString();
-  if (!from.isEmpty()) text += tr(", from %1").arg(from);
+  QString text = from.isEmpty() ? tr("goes on here") : tr("from %1").arg(from);
   QStringList others;
   for (const model::ThreadIndex other : model::unorderedWith(*m_trace, stretch))
     others.append(threadName(m_trace->threads[other.value]->info(), other.value + 1));
@@ -97,10 +96,11 @@ QString AllThreadsModel::stretchText(const model::ThreadStretch& stretch) const 
 
 QVariant AllThreadsModel::stretchData(const model::ThreadStretch& stretch, int column, int role) const {
   if (role == kStyleRole) return static_cast<int>(RowStyle::Quiet);
-  if (role == Qt::ToolTipRole) return stretchText(stretch);
-  if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole) return {};
-  if (column == kWhatColumn) return stretchText(stretch);
-  return {};
+  if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole && role != Qt::ToolTipRole) return {};
+  const QString name = threadName(m_trace->threads[stretch.thread.value]->info(), stretch.thread.value + 1);
+  if (role != Qt::DisplayRole) return tr("Thread %1, %2").arg(name, stretchText(stretch));
+  if (column == kThreadColumn) return name;
+  return column == kWhatColumn ? stretchText(stretch) : QVariant();
 }
 
 QVariant AllThreadsModel::moreData(int row, int column, int role) const {
@@ -154,7 +154,7 @@ QVariant AllThreadsModel::data(const QModelIndex& index, int role) const {
 
 QVariant AllThreadsModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
-  return section == kOrderColumn ? tr("To the current entry") : traceColumnTitle(section);
+  return section == kOrderColumn ? tr("Order") : traceColumnTitle(section);
 }
 
 }  // namespace traceback::views

@@ -23,11 +23,11 @@ AllThreadsPanel::AllThreadsPanel(Navigator& navigator, SourceCache& sources, QWi
       kWhatColumn);
   const int unit = fontMetrics().horizontalAdvance(u'n');
   QHeaderView* header = m_table->horizontalHeader();
-  header->resizeSection(kThreadColumn, 14 * unit);
+  header->resizeSection(kThreadColumn, 12 * unit);
   header->resizeSection(kFunctionColumn, 16 * unit);
-  header->resizeSection(kPlaceColumn, 16 * unit);
-  header->resizeSection(kNoteColumn, 16 * unit);
-  header->resizeSection(AllThreadsModel::kOrderColumn, 18 * unit);
+  header->resizeSection(kPlaceColumn, 15 * unit);
+  header->resizeSection(kNoteColumn, 22 * unit);
+  header->resizeSection(AllThreadsModel::kOrderColumn, 14 * unit);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);

@@ -9,7 +9,9 @@
 namespace traceback::views {
 
 AnnotationsModel::AnnotationsModel(Annotations& annotations, QObject* parent)
-    : QAbstractTableModel(parent), m_annotations(&annotations), m_shown(annotations.all()) {
+    : RowsModel({tr("Place"), tr("Thread"), tr("Note"), tr("By")}, parent),
+      m_annotations(&annotations),
+      m_shown(annotations.all()) {
   connect(m_annotations, &Annotations::changed, this, [this] {
     beginResetModel();
     m_shown = m_annotations->all();
@@ -17,16 +19,8 @@ AnnotationsModel::AnnotationsModel(Annotations& annotations, QObject* parent)
   });
 }
 
-int AnnotationsModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(m_shown.size());
-}
-
-int AnnotationsModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : kColumnCount;
-}
-
 Qt::ItemFlags AnnotationsModel::flags(const QModelIndex& index) const {
-  Qt::ItemFlags flags = QAbstractTableModel::flags(index);
+  Qt::ItemFlags flags = RowsModel::flags(index);
   if (index.isValid() && index.column() == kText && !m_annotations->isReadOnly()) flags |= Qt::ItemIsEditable;
   return flags;
 }
@@ -67,20 +61,6 @@ bool AnnotationsModel::setData(const QModelIndex& index, const QVariant& value, 
   if (!index.isValid() || index.column() != kText || role != Qt::EditRole) return false;
   m_annotations->setText(index.row(), value.toString());
   return true;
-}
-
-QVariant AnnotationsModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
-  switch (section) {
-    case kPlace:
-      return tr("Place");
-    case kThread:
-      return tr("Thread");
-    case kText:
-      return tr("Note");
-    default:
-      return tr("By");
-  }
 }
 
 }  // namespace traceback::views

@@ -1,13 +1,12 @@
 // The bookmarks and notes of a snap, a row each; texts can be edited in place.
 #pragma once
 
-#include <QAbstractTableModel>
-
 #include "views/annotations.h"
+#include "views/rows_model.h"
 
 namespace traceback::views {
 
-class AnnotationsModel : public QAbstractTableModel {
+class AnnotationsModel : public RowsModel {
   Q_OBJECT
 
  public:
@@ -15,12 +14,12 @@ class AnnotationsModel : public QAbstractTableModel {
 
   explicit AnnotationsModel(Annotations& annotations, QObject* parent = nullptr);
 
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
   bool setData(const QModelIndex& index, const QVariant& value, int role) override;
-  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
   Qt::ItemFlags flags(const QModelIndex& index) const override;
+
+ protected:
+  int rows() const override { return static_cast<int>(m_shown.size()); }
 
  private:
   Annotations* m_annotations;

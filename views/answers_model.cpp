@@ -1,6 +1,7 @@
 #include "views/answers_model.h"
 
 #include "model/text_format.h"
+#include "views/call_chain.h"
 #include "views/formatting.h"
 
 namespace traceback::views {
@@ -9,14 +10,18 @@ void AnswersModel::set(std::shared_ptr<const model::Trace> trace, std::vector<mo
   beginResetModel();
   m_trace = std::move(trace);
   m_rows = std::move(rows);
+  m_calls.clear();
   endResetModel();
 }
 
-int AnswersModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
+QString AnswersModel::calls(int row) const {
+  if (const auto known = m_calls.constFind(row); known != m_calls.cend()) return *known;
+  const model::AnswerRow& found = answer(row);
+  const QString chain =
+      callChain(*m_trace, *m_trace->threads[found.thread.value], found.position.value_or(found.match));
+  m_calls.insert(row, chain);
+  return chain;
 }
-
-int AnswersModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : kColumnCount; }
 
 QVariant AnswersModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
@@ -32,22 +37,10 @@ QVariant AnswersModel::data(const QModelIndex& index, int role) const {
       return place(*m_trace, thread.entry(row.position.value_or(row.match)));
     case kWhat:
       return QString::fromStdString(model::entryText(*m_trace, thread.entry(row.match)));
+    case kCalls:
+      return calls(index.row());
     default:
       return row.end ? tr("%1 entries").arg(count(*row.end - row.match + 1)) : QString();
-  }
-}
-
-QVariant AnswersModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
-  switch (section) {
-    case kThread:
-      return tr("Thread");
-    case kPlace:
-      return tr("Place");
-    case kWhat:
-      return tr("What");
-    default:
-      return tr("Length");
   }
 }
 

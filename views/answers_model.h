@@ -1,33 +1,39 @@
 // The rows that answer a question.
 #pragma once
 
-#include <QAbstractTableModel>
+#include <QHash>
 #include <memory>
 
 #include "model/query/answer.h"
 #include "model/trace.h"
+#include "views/rows_model.h"
 
 namespace traceback::views {
 
-class AnswersModel : public QAbstractTableModel {
+class AnswersModel : public RowsModel {
   Q_OBJECT
 
  public:
-  enum Column { kThread, kPlace, kWhat, kLength, kColumnCount };
+  enum Column { kThread, kPlace, kCalls, kWhat, kLength, kColumnCount };
 
-  explicit AnswersModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+  explicit AnswersModel(QObject* parent = nullptr)
+      : RowsModel({tr("Thread"), tr("Place"), tr("Calls"), tr("What"), tr("Length")}, parent) {}
   void set(std::shared_ptr<const model::Trace> trace, std::vector<model::AnswerRow> rows);
   // row < rowCount()
   const model::AnswerRow& answer(int row) const { return m_rows[static_cast<std::size_t>(row)]; }
 
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
-  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ protected:
+  int rows() const override { return static_cast<int>(m_rows.size()); }
 
  private:
+  // The calls that the row's place is in.
+  QString calls(int row) const;
+
   std::shared_ptr<const model::Trace> m_trace;
   std::vector<model::AnswerRow> m_rows;
+  mutable QHash<int, QString> m_calls;  // of the rows that were looked at: to find them takes longest
 };
 
 }  // namespace traceback::views

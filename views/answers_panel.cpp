@@ -7,6 +7,7 @@
 #include "views/answers_model.h"
 #include "views/formatting.h"
 #include "views/list_style.h"
+#include "views/text_search.h"
 
 namespace traceback::views {
 
@@ -45,9 +46,11 @@ void AnswersPanel::ask(const model::Question& question, const QString& text) {
   if (!trace) return;
   const model::Standpoint from{m_navigator->threadIndex(), m_navigator->entryIndex()};
   auto found = std::make_shared<model::Answer>();
-  m_job.start([trace, from, question, found](
-                  std::stop_token stop) { *found = model::answer(*trace, from, question, kMostRows, stop); },
-              [this, trace, question, found, text] { show(question, trace, std::move(*found), text); });
+  m_job.start(
+      [trace, from, question, found](std::stop_token stop) {
+        *found = model::answer(*trace, from, question, kMostRows, std::move(stop));
+      },
+      [this, trace, question, found, text] { show(question, trace, std::move(*found), text); });
   emit message(tr("Looking for %1\u2026").arg(text));
 }
 
@@ -60,9 +63,36 @@ void AnswersPanel::show(const model::Question& question, const std::shared_ptr<c
     m_navigator->goTo(row.thread, row.position.value_or(row.match), Navigator::Remember::Yes);
     return emit message(tr("%1: here.").arg(text));
   }
+  showRows(trace, std::move(answer), text);
+}
+
+void AnswersPanel::askForText(const QString& text) {
+  const auto trace = m_navigator->trace();
+  const auto sources = m_sources ? m_sources() : nullptr;
+  if (!trace || !sources) return;
+  const QString what = tr("\u201c%1\u201d").arg(text);
+  auto found = std::make_shared<model::Answer>();
+  m_job.start(
+      [trace, sources, text, found](const std::stop_token& stop) {
+        *found = executionsOfText(*trace, *sources, text, kMostRows, stop);
+      },
+      [this, trace, found, what] {
+        if (found->rows.empty())
+          emit message(tr("%1: %2").arg(what, QString::fromStdString(found->note)));
+        else
+          showRows(trace, std::move(*found), what);
+      });
+  emit message(tr("Looking for %1\u2026").arg(what));
+}
+
+void AnswersPanel::showRows(const std::shared_ptr<const model::Trace>& trace, model::Answer answer,
+                            const QString& text) {
+  const QString note = QString::fromStdString(answer.note);
   const std::size_t rows = answer.rows.size();
   m_model->set(trace, std::move(answer.rows));
-  const QString many = answer.more ? tr("the first %1").arg(count(rows)) : count(rows);
+  const QString many = answer.more ? tr("the first %1 answers").arg(count(rows))
+                       : rows == 1 ? tr("1 answer")
+                                   : tr("%1 answers").arg(count(rows));
   m_note->setText(note.isEmpty() ? tr("%1: %2").arg(text, many) : tr("%1: %2").arg(text, note));
   emit message({});
   emit listed();

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <QWidget>
+#include <functional>
+#include <memory>
 
 #include "model/query/answer.h"
 #include "views/background_job.h"
+#include "views/code_provider.h"
 #include "views/navigator.h"
 
 class QLabel;
@@ -25,6 +28,12 @@ class AnswersPanel : public QWidget {
 
   // Stands for the text in the panel's title; answers come later.
   void ask(const model::Question& question, const QString& text);
+  // Where lines that hold the text ran.
+  void askForText(const QString& text);
+  // Sources for a thread of its own.
+  void setSources(std::function<std::shared_ptr<SourceProvider>()> sources) {
+    m_sources = std::move(sources);
+  }
   bool asking() const { return m_job.running(); }
 
   AnswersModel* answers() const { return m_model; }
@@ -39,6 +48,7 @@ class AnswersPanel : public QWidget {
  private:
   void show(const model::Question& question, const std::shared_ptr<const model::Trace>& trace,
             model::Answer answer, const QString& text);
+  void showRows(const std::shared_ptr<const model::Trace>& trace, model::Answer answer, const QString& text);
   void jump(const QModelIndex& index);
   void forget();
 
@@ -46,6 +56,7 @@ class AnswersPanel : public QWidget {
   AnswersModel* m_model;
   QTreeView* m_list;
   QLabel* m_note;
+  std::function<std::shared_ptr<SourceProvider>()> m_sources;
   BackgroundJob m_job;
 };
 

@@ -34,12 +34,6 @@ std::optional<model::EntryIndex> CallsModel::position(int row) const {
   return line;
 }
 
-int CallsModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(m_calls.size());
-}
-
-int CallsModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : kColumnCount; }
-
 QVariant CallsModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
   const model::CallSpan& call = m_calls[static_cast<std::size_t>(index.row())];
@@ -59,11 +53,6 @@ QVariant CallsModel::data(const QModelIndex& index, int role) const {
     default:
       return {};
   }
-}
-
-QVariant CallsModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
-  return section == kFunction ? tr("Function") : tr("Line");
 }
 
 }  // namespace traceback::views

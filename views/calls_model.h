@@ -1,22 +1,22 @@
 // The active calls at a moment, innermost first, each with the line at which it stands.
 #pragma once
 
-#include <QAbstractTableModel>
 #include <optional>
 #include <vector>
 
 #include "model/call_tree.h"
 #include "model/trace.h"
+#include "views/rows_model.h"
 
 namespace traceback::views {
 
-class CallsModel : public QAbstractTableModel {
+class CallsModel : public RowsModel {
   Q_OBJECT
 
  public:
   enum Column { kFunction, kLine, kColumnCount };
 
-  explicit CallsModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+  explicit CallsModel(QObject* parent = nullptr) : RowsModel({tr("Function"), tr("Line")}, parent) {}
 
   // The calls around an entry; none without one.
   void show(std::shared_ptr<const model::Trace> trace, model::ThreadIndex thread,
@@ -25,10 +25,10 @@ class CallsModel : public QAbstractTableModel {
   // if the trace does not show it.
   std::optional<model::EntryIndex> position(int row) const;
 
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
-  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ protected:
+  int rows() const override { return static_cast<int>(m_calls.size()); }
 
  private:
   std::shared_ptr<const model::Trace> m_trace;

@@ -6,7 +6,6 @@
 #include <QMenu>
 #include <QMetaMethod>
 #include <QPainter>
-#include <QPainterPath>
 #include <QScrollBar>
 #include <QTextBlock>
 #include <QToolTip>
@@ -14,49 +13,16 @@
 #include <cstdlib>
 #include <memory>
 
+#include "views/code_margin.h"
 #include "views/formatting.h"
-#include "views/icons.h"
 #include "views/theme.h"
 
 namespace traceback::views {
 namespace {
 
-constexpr int kIcon = 14;
-constexpr int kEdge = 5;       // left of the icon
-constexpr int kGap = 10;       // between the columns
-constexpr int kBar = 3;        // marks executed lines
-constexpr int kArrow = 8;      // marks the current line
 constexpr int kContextLines = 4;
 
 }  // namespace
-
-class CodeMargin : public QWidget {
- public:
-  explicit CodeMargin(CodeView* view) : QWidget(view), m_view(view) {
-    setCursor(Qt::ArrowCursor);
-    setAccessibleName(CodeView::tr("Line numbers and hit counts"));
-  }
-
- protected:
-  void paintEvent(QPaintEvent* event) override { m_view->paintMargin(event); }
-  void mouseReleaseEvent(QMouseEvent* event) override {
-    const int line = m_view->lineAt(event->position().toPoint().y());
-    if (event->button() == Qt::LeftButton && line >= 0)
-      emit m_view->executionRequested(line, (event->modifiers() & Qt::ShiftModifier) != 0);
-  }
-  void wheelEvent(QWheelEvent* event) override { QApplication::sendEvent(m_view->viewport(), event); }
-  bool event(QEvent* event) override {
-    if (event->type() == QEvent::ToolTip) {
-      const auto* help = static_cast<QHelpEvent*>(event);
-      m_view->hover(help->pos().y(), help->globalPos());
-      return true;
-    }
-    return QWidget::event(event);
-  }
-
- private:
-  CodeView* m_view;
-};
 
 CodeView::CodeView(QWidget* parent) : QPlainTextEdit(parent), m_margin(new CodeMargin(this)) {
   setReadOnly(true);
@@ -150,17 +116,7 @@ int CodeView::lineAt(int y) const {
 }
 
 void CodeView::layOutMargin() {
-  const QFontMetrics metrics(font());
-  int longest = 3;
-  if (m_labels.isEmpty())
-    longest = std::max<int>(longest, static_cast<int>(QString::number(blockCount()).size()));
-  for (const QString& text : m_labels) longest = std::max<int>(longest, static_cast<int>(text.size()));
-  m_labelWidth = metrics.horizontalAdvance(u'0') * longest;
-  std::size_t most = 0;
-  for (const Mark& mark : std::as_const(m_marks)) most = std::max(most, mark.hits);
-  const auto digits = std::max<qsizetype>(4, QString::number(most).size() + (m_atLeast ? 2 : 1));
-  m_hitsWidth = metrics.horizontalAdvance(u'0') * static_cast<int>(digits);
-  const int width = kEdge + kIcon + kGap / 2 + m_labelWidth + kGap + m_hitsWidth + kGap / 2 + kBar + kArrow;
+  const int width = m_margin->layOut();
   setViewportMargins(width, 0, 0, 0);
   m_margin->setGeometry(contentsRect().left(), contentsRect().top(), width, contentsRect().height());
 }
@@ -212,66 +168,6 @@ void CodeView::paintEvent(QPaintEvent* event) {
     if (rect.top() > event->rect().bottom()) break;
     if (m_marks.value(block.blockNumber()).unreached && block.blockNumber() != m_current)
       painter.fillRect(QRectF(0, rect.top(), viewport()->width(), rect.height()), veil);
-  }
-}
-
-void CodeView::paintMargin(QPaintEvent* event) {
-  const Theme theme(palette());
-  QPainter painter(m_margin);
-  painter.fillRect(event->rect(), theme.margin);
-  const int width = m_margin->width();
-  const int labelLeft = kEdge + kIcon + kGap / 2;
-  const int hitsLeft = labelLeft + m_labelWidth + kGap;
-  const int barLeft = width - kArrow - kBar;
-  for (QTextBlock block = firstVisibleBlock(); block.isValid(); block = block.next()) {
-    const QRectF rect = lineRect(block);
-    if (rect.top() > event->rect().bottom()) break;
-    const int line = block.blockNumber();
-    const Mark mark = m_marks.value(line);
-    const bool current = line == m_current;
-    QFont font = this->font();
-    font.setBold(current);
-    painter.setFont(font);
-    painter.setPen(current || mark.hits > 0 ? theme.text : theme.faintText);
-    const auto cell = [&rect](int left, int cellWidth) {
-      return QRectF(left, rect.top(), cellWidth, rect.height());
-    };
-    const auto align = (m_labels.isEmpty() ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter;
-    painter.drawText(cell(labelLeft, m_labelWidth), static_cast<int>(align), label(line));
-    if (mark.hits > 0) {
-      font.setBold(false);
-      painter.setFont(font);
-      painter.setPen(theme.dimText);
-      const QString hits =
-          QStringLiteral("%1%2\u00d7").arg(m_atLeast ? QStringLiteral("\u2265") : QString()).arg(mark.hits);
-      painter.drawText(cell(hitsLeft, m_hitsWidth), static_cast<int>(Qt::AlignRight | Qt::AlignVCenter),
-                       hits);
-      // Of other rounds a thin bar.
-      painter.fillRect(cell(barLeft + (mark.otherRound ? kBar - 1 : 0), mark.otherRound ? 1 : kBar),
-                       theme.executedMark);
-    } else if (mark.unreached) {
-      painter.setPen(theme.faintText);
-      painter.drawText(cell(hitsLeft, m_hitsWidth), static_cast<int>(Qt::AlignRight | Qt::AlignVCenter),
-                       QStringLiteral("\u2013"));
-    }
-    if (mark.fault) {
-      const QRectF where(kEdge, rect.center().y() - kIcon / 2.0, kIcon, kIcon);
-      paintIcon(painter, where, QStringLiteral("fault"), theme.faultMark);
-    } else if (!mark.note.isNull()) {
-      const QRectF where(kEdge, rect.center().y() - kIcon / 2.0, kIcon, kIcon);
-      paintIcon(painter, where, QStringLiteral("bookmark"), theme.infoMark);
-    }
-    if (current) {
-      painter.setRenderHint(QPainter::Antialiasing);
-      QPainterPath arrow;
-      const double half = std::min(rect.height() / 2 - 3, 5.0);
-      arrow.moveTo(barLeft + kBar + 1.5, rect.center().y() - half);
-      arrow.lineTo(width - 0.5, rect.center().y());
-      arrow.lineTo(barLeft + kBar + 1.5, rect.center().y() + half);
-      arrow.closeSubpath();
-      painter.fillPath(arrow, mark.fault ? theme.faultMark : theme.currentMark);
-      painter.setRenderHint(QPainter::Antialiasing, false);
-    }
   }
 }
 

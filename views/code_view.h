@@ -9,6 +9,8 @@
 
 namespace traceback::views {
 
+class CodeMargin;
+
 class CodeView : public QPlainTextEdit {
   Q_OBJECT
 
@@ -65,19 +67,17 @@ class CodeView : public QPlainTextEdit {
 
   void layOutMargin();
   void scrollToCurrent(bool resized);
-  void paintMargin(QPaintEvent* event);
   int lineAt(int y) const;
   QRectF lineRect(const QTextBlock& block) const;
   void applyFont();
   void hover(int y, const QPoint& global);
 
-  QWidget* m_margin;
+  CodeMargin* m_margin;
   QStringList m_labels;
   QHash<int, Mark> m_marks;
   bool m_atLeast = false;
   int m_current = -1;
   bool m_follow = true;  // the user has not scrolled since the current line was set
-  int m_labelWidth = 0, m_hitsWidth = 0;
   QPoint m_pressed;
   std::function<QString(const QString&)> m_wordHelp;
 };

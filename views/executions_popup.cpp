@@ -7,28 +7,14 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "model/call_tree.h"
 #include "model/queries.h"
+#include "views/call_chain.h"
 #include "views/formatting.h"
 
 namespace traceback::views {
 namespace {
 
 constexpr int kWatchMs = 250;
-constexpr std::size_t kCallsNamed = 4;
-
-// "visit \u2190 visit \u2190 main": the calls that the execution was in.
-QString callsAt(const model::Trace& trace, const model::ThreadTrace& thread, model::EntryIndex at) {
-  QStringList names;
-  for (const model::CallSpan& call : model::activeCalls(thread, at)) {
-    if (names.size() >= static_cast<qsizetype>(kCallsNamed)) {
-      names.append(QStringLiteral("\u2026"));
-      break;
-    }
-    names.append(shortFunctionName(trace, call.function));
-  }
-  return names.join(QStringLiteral(" \u2190 "));
-}
 
 }  // namespace
 
@@ -79,10 +65,10 @@ void ExecutionsPopup::open(model::FileId file, std::uint32_t line, const QString
   auto found = std::make_shared<Found>();
   const model::Query query = model::LineQuery{file, line, true};
   m_job.start(
-      [found, query, now = *at, trace = m_navigator->trace(), index = m_thread](std::stop_token stop) {
+      [found, query, now = *at, trace = m_navigator->trace(), index = m_thread](const std::stop_token& stop) {
         const model::ThreadTrace& thread = *trace->threads[index.value];
         const auto add = [&](model::EntryIndex entry) {
-          found->rows.push_back({entry, callsAt(*trace, thread, entry)});
+          found->rows.push_back({entry, callChain(*trace, thread, entry)});
         };
         // One more than is shown says whether there are others.
         model::EntryIndex from = now;

@@ -98,6 +98,7 @@ void FilterBar::open() {
   m_function->setFocus();
   m_function->selectAll();
   emit changed();
+  emit opened();
 }
 
 void FilterBar::close() {

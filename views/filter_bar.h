@@ -29,6 +29,7 @@ class FilterBar : public QWidget {
 
  signals:
   void changed();
+  void opened();
   void closed();
 
  protected:

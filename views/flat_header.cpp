@@ -5,11 +5,16 @@
 #include "views/theme.h"
 
 namespace traceback::views {
+namespace {
+
+constexpr int kBefore = 4, kAfter = 6;  // a title
+
+}  // namespace
 
 FlatHeader::FlatHeader(QWidget* parent) : QHeaderView(Qt::Horizontal, parent) { setSectionsClickable(false); }
 
 QSize FlatHeader::sectionSizeFromContents(int section) const {
-  return {QHeaderView::sectionSizeFromContents(section).width(), fontMetrics().height() + 6};
+  return {QHeaderView::sectionSizeFromContents(section).width() + kAfter, fontMetrics().height() + 6};
 }
 
 void FlatHeader::paintEvent(QPaintEvent* event) {
@@ -29,7 +34,7 @@ void FlatHeader::paintSection(QPainter* painter, const QRect& rect, int section)
   painter->fillRect(rect, theme.base);
   painter->setPen(theme.dimText);
   const QString text = model()->headerData(section, orientation(), Qt::DisplayRole).toString();
-  const QRect inner = rect.adjusted(4, 0, -6, 0);
+  const QRect inner = rect.adjusted(kBefore, 0, -kAfter, 0);
   painter->drawText(inner, static_cast<int>(Qt::AlignLeft | Qt::AlignVCenter),
                     fontMetrics().elidedText(text, Qt::ElideRight, inner.width()));
   painter->setPen(mix(theme.base, theme.separator, 0.6));

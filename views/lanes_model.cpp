@@ -124,12 +124,6 @@ QString LanesModel::describeEvent(int row, const model::TimedEvent& event) const
          (when.isEmpty() ? QString() : tr(", not before %1").arg(when));
 }
 
-int LanesModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(m_lanes.size());
-}
-
-int LanesModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : kColumnCount; }
-
 QVariant LanesModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= rowCount()) return {};
   const int row = index.row();
@@ -149,11 +143,6 @@ QVariant LanesModel::data(const QModelIndex& index, int role) const {
   if (!times.trusted()) parts.append(tr("its clock ran backwards"));
   if (const QString where = standing(row); !where.isEmpty()) parts.append(where);
   return parts.join(QStringLiteral(", "));
-}
-
-QVariant LanesModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
-  return section == kThread ? tr("Thread") : tr("Time before the end");
 }
 
 }  // namespace traceback::views

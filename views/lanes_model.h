@@ -2,23 +2,24 @@
 // it ran before, what after, and of what that is not known.
 #pragma once
 
-#include <QAbstractTableModel>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "model/order.h"
 #include "model/trace.h"
+#include "views/rows_model.h"
 
 namespace traceback::views {
 
-class LanesModel : public QAbstractTableModel {
+class LanesModel : public RowsModel {
   Q_OBJECT
 
  public:
   enum Column { kThread, kLane, kColumnCount };
 
-  explicit LanesModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+  explicit LanesModel(QObject* parent = nullptr)
+      : RowsModel({tr("Thread"), tr("Time before the end")}, parent) {}
 
   void setTrace(std::shared_ptr<const model::Trace> trace);
   void setPosition(std::optional<model::TracePlace> position);
@@ -39,10 +40,10 @@ class LanesModel : public QAbstractTableModel {
   QString describe(int row, model::Ticks time) const;
   QString describeEvent(int row, const model::TimedEvent& event) const;
 
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
-  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ protected:
+  int rows() const override { return static_cast<int>(m_lanes.size()); }
 
  private:
   QString name(int row) const;

@@ -292,7 +292,7 @@ bool LanesView::viewportEvent(QEvent* event) {
 }
 
 LanesPanel::LanesPanel(Navigator& navigator, QWidget* parent)
-    : QWidget(parent), m_view(new LanesView(navigator, this)) {
+    : QWidget(parent), m_navigator(&navigator), m_view(new LanesView(navigator, this)) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
@@ -306,8 +306,14 @@ LanesPanel::LanesPanel(Navigator& navigator, QWidget* parent)
   layout->addLayout(foot);
   setFocusProxy(m_view);
   connect(m_view, &LanesView::message, this, &LanesPanel::message);
+  connect(m_navigator, &Navigator::traceChanged, this, &QWidget::updateGeometry);
 }
 
-QSize LanesPanel::sizeHint() const { return {600, LanesDelegate::laneHeight() * 4 + 50}; }
+QSize LanesPanel::sizeHint() const {
+  constexpr int kMostLanes = 8;
+  const auto& trace = m_navigator->trace();
+  const int lanes = trace ? static_cast<int>(std::min<std::size_t>(trace->threads.size(), kMostLanes)) : 0;
+  return {600, LanesDelegate::laneHeight() * std::max(lanes, 2) + 50};
+}
 
 }  // namespace traceback::views

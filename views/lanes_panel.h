@@ -84,6 +84,7 @@ class LanesPanel : public QWidget {
   void message(const QString& text);
 
  private:
+  Navigator* m_navigator;
   LanesView* m_view;
 };
 

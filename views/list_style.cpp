@@ -6,19 +6,30 @@
 #include <QStyledItemDelegate>
 #include <QTreeView>
 
+#include "views/flat_header.h"
 #include "views/selection_colors.h"
 #include "views/trace_delegate.h"
 
 namespace traceback::views {
 namespace {
 
-// Rows of the same height as in the trace, and text that keeps clear of the edges.
+// The icon in the colour of text, its shape alone.
+QIcon inked(const QIcon& icon, const QSize& size, qreal scale, const QColor& color) {
+  QPixmap drawn = icon.pixmap(size, scale);
+  QPainter painter(&drawn);
+  painter.setCompositionMode(QPainter::CompositionMode_SourceIn);
+  painter.fillRect(QRect(QPoint(0, 0), size), color);
+  painter.end();
+  return QIcon(drawn);
+}
+
+// Rows of the same height as in the trace. What is `edge` wide keeps clear of the view's own edges.
 class RowDelegate : public QStyledItemDelegate {
  public:
-  using QStyledItemDelegate::QStyledItemDelegate;
+  RowDelegate(int edge, QObject* parent) : QStyledItemDelegate(parent), m_edge(edge) {}
 
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-    const int room = index.column() == 0 || isLast(index) ? kEdge : 0;
+    const int room = index.column() == 0 || isLast(index) ? m_edge : 0;
     return {QStyledItemDelegate::sizeHint(option, index).width() + room, TraceDelegate::rowHeight() + 1};
   }
 
@@ -27,22 +38,47 @@ class RowDelegate : public QStyledItemDelegate {
     initStyleOption(&option, index);
     const QStyle* style = option.widget != nullptr ? option.widget->style() : QApplication::style();
     style->drawPrimitive(QStyle::PE_PanelItemViewItem, &option, painter, option.widget);
-    option.rect.adjust(index.column() == 0 ? kEdge : 0, 0, isLast(index) ? -kEdge : 0, 0);
+    option.rect.adjust(index.column() == 0 ? m_edge : 0, 0, isLast(index) ? -m_edge : 0, 0);
     QStyledItemDelegate::paint(painter, option, index);
   }
 
- private:
-  static constexpr int kEdge = 5;
-  static bool isLast(const QModelIndex& index) {
-    return index.column() + 1 == index.model()->columnCount(index.parent());
+ protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    if ((option->state & QStyle::State_Selected) == 0 || option->icon.isNull() || option->widget == nullptr)
+      return;
+    // On the strong colour of a selection with the keyboard, those of icons cannot be told from it.
+    const auto group = (option->state & QStyle::State_Active) != 0 ? QPalette::Active : QPalette::Inactive;
+    const QColor text = option->palette.color(group, QPalette::HighlightedText);
+    if (text != option->palette.color(group, QPalette::Text))
+      option->icon = inked(option->icon, option->decorationSize, option->widget->devicePixelRatioF(), text);
   }
+
+ private:
+  static bool isLast(const QModelIndex& index) {
+    const QAbstractItemModel* model = index.model();
+    return model != nullptr && index.column() + 1 == model->columnCount(index.parent());
+  }
+
+  int m_edge;
 };
+
+constexpr int kEdge = 5;
 
 }  // namespace
 
+void prepareTable(QTreeView* view) {
+  view->setHeader(new FlatHeader(view));
+  view->setItemDelegate(new RowDelegate(0, view));
+  view->setRootIsDecorated(false);
+  view->setUniformRowHeights(true);
+  view->setAllColumnsShowFocus(true);
+  new SelectionColors(view);
+}
+
 void prepareList(QTreeView* view, QAbstractItemModel* model, int stretched) {
   view->setModel(model);
-  view->setItemDelegate(new RowDelegate(view));
+  view->setItemDelegate(new RowDelegate(kEdge, view));
   view->setFrameShape(QFrame::NoFrame);
   view->setRootIsDecorated(false);
   view->setIndentation(0);

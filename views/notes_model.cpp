@@ -15,12 +15,6 @@ void NotesModel::setTrace(std::shared_ptr<const model::Trace> trace) {
   endResetModel();
 }
 
-int NotesModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() || !m_trace ? 0 : static_cast<int>(m_trace->report.notes().size());
-}
-
-int NotesModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : kColumnCount; }
-
 QVariant NotesModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || !m_trace) return {};
   const model::LoadNote& note = m_trace->report.notes()[static_cast<std::size_t>(index.row())];
@@ -46,19 +40,7 @@ QVariant NotesModel::data(const QModelIndex& index, int role) const {
     case kText:
       return QString::fromStdString(note.text);
     default:
-      return count(note.count);
-  }
-}
-
-QVariant NotesModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
-  switch (section) {
-    case kKind:
-      return tr("Kind");
-    case kText:
-      return tr("What was found");
-    default:
-      return tr("Times");
+      return note.count == 1 ? QString() : tr("%1 times").arg(count(note.count));
   }
 }
 

@@ -33,7 +33,8 @@ QToolButton* PaneHeader::addAction(QAction* action) {
   auto* button = new QToolButton(this);
   button->setDefaultAction(action);
   button->setAutoRaise(true);
-  button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  button->setToolButtonStyle(action->text().isEmpty() ? Qt::ToolButtonIconOnly
+                                                      : Qt::ToolButtonTextBesideIcon);
   button->setFocusPolicy(Qt::TabFocus);
   m_buttons->addWidget(button);
   return button;

@@ -1,9 +1,13 @@
 #include "views/search_box.h"
 
 #include <QAbstractItemView>
+#include <QAbstractProxyModel>
 #include <QAction>
 #include <QCompleter>
+#include <QHeaderView>
 #include <QKeyEvent>
+#include <QTreeView>
+#include <utility>
 
 #include "model/query/patterns.h"
 #include "views/formatting.h"
@@ -61,12 +65,14 @@ SearchBox::SearchBox(Navigator& navigator, QWidget* parent)
     : QLineEdit(parent),
       m_navigator(&navigator),
       m_finder(navigator),
-      m_completer(new QCompleter(&m_names, this)) {
+      m_completer(new QCompleter(&m_model, this)) {
   setObjectName(QStringLiteral("search"));
-  setPlaceholderText(tr("Function, file:line or question (Ctrl+P)"));
-  setAccessibleName(tr("Go to a function or a line"));
+  setPlaceholderText(tr("Function, file:line, text, command (Ctrl+P)"));
+  setAccessibleName(tr("Go to, find, ask or do"));
   setToolTip(
-      tr("Enter goes to the last time it ran before now, Shift+Enter to the next time.\n\n"
+      tr("Enter goes to the last time it ran before now, Shift+Enter to the next time.\n"
+         "Views and commands are found by their names, other texts, and \"what is in quotes\",\n"
+         "in the sources.\n\n"
          "Questions: calls(FUNCTION), lines(FILE:N), between(PLACE, PLACE), never(PLACE),\n"
          "next or previous func_enter, func_exit, block_entry, exception or signal,\n"
          "with: where stack=<*,outer,inner> and src=<file,line>"));
@@ -75,6 +81,22 @@ SearchBox::SearchBox(Navigator& navigator, QWidget* parent)
   m_completer->setCaseSensitivity(Qt::CaseInsensitive);
   m_completer->setFilterMode(Qt::MatchContains);
   m_completer->setMaxVisibleItems(kRows);
+  auto* list = new QTreeView;
+  list->setObjectName(QStringLiteral("offers"));
+  list->setAccessibleName(tr("What the text may mean"));
+  m_completer->setPopup(list);
+  list->setHeaderHidden(true);
+  list->setRootIsDecorated(false);
+  list->setUniformRowHeights(true);
+  list->header()->setStretchLastSection(false);
+  list->header()->setSectionResizeMode(SearchModel::kText, QHeaderView::Stretch);
+  list->header()->setSectionResizeMode(SearchModel::kWhat, QHeaderView::ResizeToContents);
+  list->header()->setResizeContentsPrecision(0);
+  // By the mouse; keys come here first.
+  connect(m_completer, qOverload<const QModelIndex&>(&QCompleter::activated), this,
+          [this](const QModelIndex& row) {
+            if (const SearchOffer* offer = offerAt(row); offer != nullptr && offer->number >= 0) take(*offer);
+          });
   setCompleter(m_completer);
   connect(m_navigator, &Navigator::traceChanged, this, &SearchBox::showTrace);
   connect(&m_finder, &Finder::started, this,
@@ -88,14 +110,52 @@ QSize SearchBox::sizeHint() const {
 }
 
 void SearchBox::showTrace() {
-  QStringList names;
-  if (const auto& trace = m_navigator->trace())
+  using Kind = SearchOffer::Kind;
+  QStringList functions, files;
+  if (const auto& trace = m_navigator->trace()) {
     for (const model::Function& function : trace->functions)
-      names.append(QString::fromStdString(function.name));
-  names.sort(Qt::CaseInsensitive);
-  names.removeDuplicates();
-  m_names.setStringList(names);
-  setEnabled(m_navigator->trace() != nullptr);
+      functions.append(QString::fromStdString(function.name));
+    for (const model::SourceFile& file : trace->files) files.append(fileName(file.path) + u':');
+  }
+  std::vector<SearchOffer> offers;
+  for (const auto& [names, kind] : {std::pair(&functions, Kind::Function), std::pair(&files, Kind::File)}) {
+    names->sort(Qt::CaseInsensitive);
+    names->removeDuplicates();
+    for (const QString& name : std::as_const(*names)) offers.push_back({kind, name});
+  }
+  offers.insert(offers.end(), m_offers.begin(), m_offers.end());
+  m_model.set(std::move(offers));
+}
+
+void SearchBox::setOffers(std::vector<SearchOffer> offers) {
+  m_offers = std::move(offers);
+  showTrace();
+}
+
+const SearchOffer* SearchBox::offerAt(const QModelIndex& completion) const {
+  const auto* shown = qobject_cast<const QAbstractProxyModel*>(m_completer->completionModel());
+  if (shown == nullptr || !completion.isValid()) return nullptr;
+  const int row = shown->mapToSource(completion).row();
+  return row >= 0 ? &m_model.offers()[static_cast<std::size_t>(row)] : nullptr;
+}
+
+const SearchOffer* SearchBox::named() const {
+  const QString wanted = text().trimmed();
+  if (const auto& trace = m_navigator->trace())
+    for (const model::Function& function : trace->functions) {
+      const QString name = QString::fromStdString(function.name);
+      if (name == wanted || shortFunctionName(name) == wanted) return nullptr;
+    }
+  for (const SearchOffer& offer : m_offers)
+    if (offer.text.compare(wanted, Qt::CaseInsensitive) == 0) return &offer;
+  return nullptr;
+}
+
+void SearchBox::take(const SearchOffer& offer) {
+  const int number = offer.number;
+  // The completer, which may be at work, puts the text in after this.
+  QMetaObject::invokeMethod(this, &QLineEdit::clear, Qt::QueuedConnection);
+  emit offerTaken(number);
 }
 
 void SearchBox::ask() {
@@ -106,21 +166,29 @@ void SearchBox::ask() {
       QString::fromUtf8(text().toUtf8().first(static_cast<qsizetype>(question.error().offset))).size()));
 }
 
-void SearchBox::go(Finder::Direction direction) {
-  if (!m_navigator->trace()) return;
-  if (model::looksLikeQuestion(text().toStdString())) return ask();
-  const auto target = parse(*m_navigator->trace(), text());
-  if (target)
+void SearchBox::go(Finder::Direction direction, const SearchOffer* chosen) {
+  const QString wanted = text().trimmed();
+  if (wanted.isEmpty()) return;
+  if (chosen != nullptr && chosen->number >= 0) return take(*chosen);
+  if (const SearchOffer* offer = named(); offer != nullptr && chosen == nullptr) return take(*offer);
+  if (!m_navigator->trace()) return emit message(tr("No snap is open."));
+  if (model::looksLikeQuestion(wanted.toStdString())) return ask();
+  const bool quoted = wanted.size() > 2 && wanted.startsWith(u'"') && wanted.endsWith(u'"');
+  if (quoted) return emit textAsked(wanted.sliced(1, wanted.size() - 2));
+  if (const auto target = parse(*m_navigator->trace(), wanted))
     m_finder.find(target->query, target->what, direction);
-  else if (!text().trimmed().isEmpty())
-    emit message(tr("No function and no file in the trace is called %1.").arg(text()));
+  else
+    emit textAsked(wanted);
 }
 
 void SearchBox::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {
-    if (m_completer->popup()->isVisible()) m_completer->popup()->hide();
+    QAbstractItemView* list = m_completer->popup();
+    const SearchOffer* chosen = list->isVisible() ? offerAt(list->currentIndex()) : nullptr;
+    list->hide();
     go((event->modifiers() & Qt::ShiftModifier) != 0 ? Finder::Direction::Forward
-                                                     : Finder::Direction::Backward);
+                                                     : Finder::Direction::Backward,
+       chosen);
     event->accept();
     return;
   }

@@ -19,12 +19,6 @@ void ThreadsModel::setTrace(std::shared_ptr<const model::Trace> trace) {
   endResetModel();
 }
 
-int ThreadsModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() || !m_trace ? 0 : static_cast<int>(m_trace->threads.size());
-}
-
-int ThreadsModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : kColumnCount; }
-
 QString ThreadsModel::state(const model::ThreadTrace::Info& info) const {
   if (info.atFault)
     return m_trace->summary.signal != 0 ? signalName(m_trace->summary.signal) : tr("at fault");
@@ -84,18 +78,6 @@ QVariant ThreadsModel::data(const QModelIndex& index, int role) const {
                                         : threadName(info, row + 1);
     default:
       return {};
-  }
-}
-
-QVariant ThreadsModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
-  switch (section) {
-    case kName:
-      return tr("Thread");
-    case kState:
-      return tr("State");
-    default:
-      return tr("Last in");
   }
 }
 

@@ -1,27 +1,28 @@
 // The threads of a trace: name, what happened to it, and where it stands at the end.
 #pragma once
 
-#include <QAbstractTableModel>
 #include <QString>
 #include <vector>
 
 #include "model/trace.h"
+#include "views/rows_model.h"
 
 namespace traceback::views {
 
-class ThreadsModel : public QAbstractTableModel {
+class ThreadsModel : public RowsModel {
   Q_OBJECT
 
  public:
   enum Column { kName, kState, kWhere, kColumnCount };
 
-  explicit ThreadsModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+  explicit ThreadsModel(QObject* parent = nullptr)
+      : RowsModel({tr("Thread"), tr("State"), tr("Last in")}, parent) {}
   void setTrace(std::shared_ptr<const model::Trace> trace);
 
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
-  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ protected:
+  int rows() const override { return m_trace ? static_cast<int>(m_trace->threads.size()) : 0; }
 
  private:
   QString state(const model::ThreadTrace::Info& info) const;

@@ -8,7 +8,6 @@
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QLabel>
-#include <QMenu>
 #include <QScopedValueRollback>
 #include <QScrollBar>
 #include <QStackedWidget>
@@ -19,13 +18,13 @@
 #include <algorithm>
 
 #include "views/filter_bar.h"
-#include "views/flat_header.h"
 #include "views/flat_model.h"
 #include "views/formatting.h"
 #include "views/icons.h"
 #include "views/pane_header.h"
 #include "views/selection_colors.h"
 #include "views/trace_delegate.h"
+#include "views/trace_header.h"
 #include "views/trace_text.h"
 #include "views/tree_model.h"
 
@@ -34,6 +33,7 @@ namespace {
 
 // Rows kept in sight above and below the current one.
 constexpr int kContextRows = 3;
+constexpr int kTreeNotesPercent = 30, kFlatNotesPercent = 22;
 
 class TraceTree : public QTreeView {
  public:
@@ -62,18 +62,6 @@ void prepare(QAbstractItemView* view) {
   new SelectionColors(view);
 }
 
-void prepare(QHeaderView* header) {
-  header->setSectionsMovable(true);
-  header->setFirstSectionMovable(true);
-  header->setHighlightSections(false);
-  header->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-  header->setStretchLastSection(false);
-  header->setMinimumSectionSize(60);
-  header->setContextMenuPolicy(Qt::CustomContextMenu);
-  header->setSectionResizeMode(QHeaderView::Interactive);
-  header->setSectionResizeMode(kWhatColumn, QHeaderView::Stretch);
-}
-
 }  // namespace
 
 TracePane::TracePane(Navigator& navigator, SourceCache& sources, QWidget* parent)
@@ -85,6 +73,8 @@ TracePane::TracePane(Navigator& navigator, SourceCache& sources, QWidget* parent
       m_delegate(new TraceDelegate(this)),
       m_treeView(new TraceTree(this)),
       m_flatView(new QTableView(this)),
+      m_treeHeader(new TraceHeader(kTreeNotesPercent, m_treeView)),
+      m_flatHeader(new TraceHeader(kFlatNotesPercent, m_flatView)),
       m_stack(new QStackedWidget(this)),
       m_title(new QLabel(this)),
       m_empty(new QLabel(tr("This thread recorded nothing."), this)),
@@ -134,8 +124,7 @@ void TracePane::applyRules() {
 
 QString TracePane::selectedText() const {
   const bool isTree = mode() == Mode::Tree;
-  return selectedRowsText(*currentView(), isTree ? *m_treeView->header() : *m_flatView->horizontalHeader(),
-                          isTree);
+  return selectedRowsText(*currentView(), isTree ? *m_treeHeader : *m_flatHeader, isTree);
 }
 
 QString TracePane::callText() const { return wholeCallText(*m_navigator); }
@@ -143,7 +132,7 @@ QString TracePane::callText() const { return wholeCallText(*m_navigator); }
 void TracePane::buildTree() {
   m_treeView->setObjectName(QStringLiteral("traceTree"));
   m_treeView->setAccessibleName(tr("Trace as a call tree"));
-  m_treeView->setHeader(new FlatHeader(m_treeView));
+  m_treeView->setHeader(m_treeHeader);
   m_treeView->setModel(m_tree);
   m_treeView->setItemDelegate(m_delegate);
   m_treeView->setUniformRowHeights(true);
@@ -151,12 +140,8 @@ void TracePane::buildTree() {
   m_treeView->setAllColumnsShowFocus(true);
   m_treeView->setExpandsOnDoubleClick(true);
   prepare(m_treeView);
-  prepare(m_treeView->header());
-  addColumnMenu(m_treeView->header());
-  // The calls say it already.
-  m_treeView->header()->hideSection(kFunctionColumn);
-  for (int column = kThreadColumn; column < kTraceColumnCount; ++column)
-    m_treeView->header()->hideSection(column);
+  // The calls say the functions already.
+  m_treeHeader->setUp({kWhatColumn, kPlaceColumn, kNoteColumn});
   connect(m_treeView->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &TracePane::userMoved);
   m_treeView->installEventFilter(this);
   connect(m_treeView, &QTreeView::clicked, this, [this](const QModelIndex& index) {
@@ -167,7 +152,7 @@ void TracePane::buildTree() {
 void TracePane::buildFlat() {
   m_flatView->setObjectName(QStringLiteral("traceFlat"));
   m_flatView->setAccessibleName(tr("Trace, line by line"));
-  m_flatView->setHorizontalHeader(new FlatHeader(m_flatView));
+  m_flatView->setHorizontalHeader(m_flatHeader);
   m_flatView->setModel(m_flat);
   m_flatView->setItemDelegate(m_delegate);
   m_flatView->setShowGrid(false);
@@ -177,13 +162,7 @@ void TracePane::buildFlat() {
   m_flatView->verticalHeader()->hide();
   m_flatView->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   prepare(m_flatView);
-  prepare(m_flatView->horizontalHeader());
-  addColumnMenu(m_flatView->horizontalHeader());
-  for (int column = kThreadColumn; column < kTraceColumnCount; ++column)
-    m_flatView->horizontalHeader()->hideSection(column);
-  // Function, line, source, notes.
-  m_flatView->horizontalHeader()->moveSection(kFunctionColumn, 0);
-  m_flatView->horizontalHeader()->moveSection(m_flatView->horizontalHeader()->visualIndex(kPlaceColumn), 1);
+  m_flatHeader->setUp({kFunctionColumn, kPlaceColumn, kWhatColumn, kNoteColumn});
   connect(m_flatView->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &TracePane::userMoved);
   m_flatView->installEventFilter(this);
   connect(m_flatView, &QTableView::clicked, this, [this](const QModelIndex& index) {
@@ -191,32 +170,9 @@ void TracePane::buildFlat() {
   });
 }
 
-void TracePane::addColumnMenu(QHeaderView* header) {
-  connect(header, &QHeaderView::customContextMenuRequested, this, [this, header](const QPoint& at) {
-    QMenu menu(this);
-    for (int column = kPlaceColumn; column < kTraceColumnCount; ++column) {
-      QAction* action = menu.addAction(traceColumnTitle(column));
-      action->setCheckable(true);
-      action->setChecked(!header->isSectionHidden(column));
-      connect(action, &QAction::toggled, header,
-              [header, column](bool on) { header->setSectionHidden(column, !on); });
-    }
-    menu.exec(header->mapToGlobal(at));
-  });
-}
-
 void TracePane::applyFonts() {
-  const int unit = fontMetrics().horizontalAdvance(u'n');
-  for (QHeaderView* header : {m_treeView->header(), m_flatView->horizontalHeader()}) {
-    header->resizeSection(kPlaceColumn, 18 * unit);
-    header->resizeSection(kFunctionColumn, 22 * unit);
-    header->resizeSection(kNoteColumn, 24 * unit);
-    header->resizeSection(kThreadColumn, 12 * unit);
-    header->resizeSection(kTimeColumn, 16 * unit);
-    header->resizeSection(kModuleColumn, 14 * unit);
-    header->resizeSection(kFileColumn, 28 * unit);
-    header->resizeSection(kDepthColumn, 7 * unit);
-  }
+  m_treeHeader->applyFont();
+  m_flatHeader->applyFont();
   m_flatView->verticalHeader()->setMinimumSectionSize(TraceDelegate::rowHeight());
   m_flatView->verticalHeader()->setDefaultSectionSize(TraceDelegate::rowHeight());
 }
@@ -357,8 +313,8 @@ void TracePane::refreshSources() {
 QByteArray TracePane::saveColumns() const {
   QByteArray bytes;
   QDataStream stream(&bytes, QIODevice::WriteOnly);
-  stream << m_treeView->header()->saveState() << m_flatView->horizontalHeader()->saveState()
-         << (mode() == Mode::Flat) << m_foldAction->isChecked();
+  stream << m_treeHeader->state() << m_flatHeader->state() << (mode() == Mode::Flat)
+         << m_foldAction->isChecked();
   return bytes;
 }
 
@@ -369,8 +325,8 @@ void TracePane::restoreColumns(const QByteArray& state) {
   bool flatMode = false, fold = true;
   stream >> tree >> flat >> flatMode >> fold;
   if (stream.status() != QDataStream::Ok) return;
-  m_treeView->header()->restoreState(tree);
-  m_flatView->horizontalHeader()->restoreState(flat);
+  m_treeHeader->restore(tree);
+  m_flatHeader->restore(flat);
   m_foldAction->setChecked(fold);
   setMode(flatMode ? Mode::Flat : Mode::Tree);
 }

@@ -20,6 +20,7 @@ namespace traceback::views {
 class FilterBar;
 class FlatModel;
 class TraceDelegate;
+class TraceHeader;
 class TreeModel;
 
 class TracePane : public QWidget {
@@ -68,7 +69,6 @@ class TracePane : public QWidget {
  private:
   void buildTree();
   void buildFlat();
-  void addColumnMenu(QHeaderView* header);
   void applyFonts();
   void applyRules();
   void buildActions();
@@ -85,6 +85,8 @@ class TracePane : public QWidget {
   TraceDelegate* m_delegate;
   QTreeView* m_treeView;
   QTableView* m_flatView;
+  TraceHeader* m_treeHeader;
+  TraceHeader* m_flatHeader;
   QStackedWidget* m_stack;
   QLabel* m_title;
   QLabel* m_empty;

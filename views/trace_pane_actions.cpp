@@ -22,7 +22,7 @@ void TracePane::buildActions() {
   auto* group = new QActionGroup(this);
   for (QAction* action : {m_treeAction, m_flatAction}) {
     action->setCheckable(true);
-    group->addAction(action);
+    action->setActionGroup(group);
   }
   m_treeAction->setChecked(true);
   connect(m_treeAction, &QAction::triggered, this, [this] { setMode(Mode::Tree); });
@@ -40,6 +40,7 @@ void TracePane::buildActions() {
   connect(m_filterAction, &QAction::triggered, this,
           [this](bool on) { on ? m_filterBar->open() : m_filterBar->close(); });
   connect(m_filterBar, &FilterBar::changed, this, &TracePane::applyRules);
+  connect(m_filterBar, &FilterBar::opened, m_filterAction, [this] { m_filterAction->setChecked(true); });
   connect(m_filterBar, &FilterBar::closed, this, [this] {
     m_filterAction->setChecked(false);
     currentView()->setFocus();

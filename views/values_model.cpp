@@ -99,7 +99,9 @@ QVariant ValuesModel::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole:
       return index.column() == kName ? node->name : index.column() == kValue ? node->value : node->type;
     case Qt::ToolTipRole:
-      return index.column() == kType ? node->type : textOf(index);
+      return index.column() == kType || node->type.isEmpty()
+                 ? (index.column() == kType ? node->type : textOf(index))
+                 : textOf(index) + u'\n' + node->type;
     case Qt::AccessibleTextRole:
       if (index.column() == kName && !node->isGroup) return textOf(index);
       return data(index, Qt::DisplayRole);

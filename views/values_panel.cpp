@@ -21,6 +21,8 @@
 namespace traceback::views {
 namespace {
 
+constexpr int kWithTypes = 48;  // letters wide
+
 QString frameTitle(const model::FrameValues& frame) {
   const QString function =
       frame.function.empty() ? hex(frame.address) : QString::fromStdString(frame.function);
@@ -118,6 +120,12 @@ QSize ValuesPanel::sizeHint() const {
 }
 
 QString ValuesPanel::message() const { return m_message->isHidden() ? QString() : m_message->text(); }
+
+// What a value is of is said by the mouse, too; what it is comes first.
+void ValuesPanel::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  m_list->setColumnHidden(ValuesModel::kType, width() < fontMetrics().horizontalAdvance(u'n') * kWithTypes);
+}
 
 void ValuesPanel::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);

@@ -34,6 +34,7 @@ class ValuesPanel : public QWidget {
   QSize sizeHint() const override;
 
  protected:
+  void resizeEvent(QResizeEvent* event) override;
   void showEvent(QShowEvent* event) override;
   void hideEvent(QHideEvent* event) override;
 

@@ -4,6 +4,7 @@
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QPalette>
+#include <algorithm>
 
 #include "views/entry_text.h"
 #include "views/flat_header.h"
@@ -21,12 +22,6 @@ void WaitsModel::setTrace(std::shared_ptr<const model::Trace> trace) {
   m_standings = m_trace ? model::standings(*m_trace) : std::vector<model::Standing>();
   endResetModel();
 }
-
-int WaitsModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(m_standings.size());
-}
-
-int WaitsModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : kColumnCount; }
 
 QString WaitsModel::name(model::ThreadIndex thread) const {
   return threadName(m_trace->threads[thread.value]->info(), thread.value + 1);
@@ -117,14 +112,6 @@ QVariant WaitsModel::data(const QModelIndex& index, int role) const {
   }
 }
 
-QVariant WaitsModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
-  static const char* const kTitles[] = {QT_TR_NOOP("Thread"), QT_TR_NOOP("Stands in"),
-                                        QT_TR_NOOP("Source"), QT_TR_NOOP("Doing"),
-                                        QT_TR_NOOP("For"),    QT_TR_NOOP("Waits for")};
-  return section >= 0 && section < kColumnCount ? QVariant(tr(kTitles[section])) : QVariant();
-}
-
 WaitsPanel::WaitsPanel(Navigator& navigator, SourceCache& sources, QWidget* parent)
     : QTreeView(parent), m_navigator(&navigator), m_model(new WaitsModel(sources, this)) {
   setObjectName(QStringLiteral("waits"));
@@ -137,12 +124,19 @@ WaitsPanel::WaitsPanel(Navigator& navigator, SourceCache& sources, QWidget* pare
   connect(m_navigator, &Navigator::traceChanged, this, [this] {
     m_stale = true;
     m_model->setTrace(nullptr);
+    updateGeometry();
     if (isVisible()) showTrace();
   });
   connect(m_navigator, &Navigator::threadChanged, this, &WaitsPanel::showThread);
 }
 
-QSize WaitsPanel::sizeHint() const { return {700, TraceDelegate::rowHeight() * 6}; }
+// A line a thread and one more, as many as there is room for beside other things.
+QSize WaitsPanel::sizeHint() const {
+  constexpr int kMostRows = 12;
+  const auto& trace = m_navigator->trace();
+  const int threads = trace ? static_cast<int>(std::min<std::size_t>(trace->threads.size(), kMostRows)) : 0;
+  return {700, header()->sizeHint().height() + (TraceDelegate::rowHeight() + 1) * (std::max(threads, 2) + 1)};
+}
 
 void WaitsPanel::showEvent(QShowEvent* event) {
   QTreeView::showEvent(event);

@@ -1,7 +1,6 @@
 // One line a thread: where it stood when the snap was made, for how long, and for whom it waited.
 #pragma once
 
-#include <QAbstractTableModel>
 #include <QTreeView>
 #include <memory>
 #include <vector>
@@ -9,25 +8,28 @@
 #include "model/trace.h"
 #include "model/waits.h"
 #include "views/navigator.h"
+#include "views/rows_model.h"
 #include "views/source_cache.h"
 
 namespace traceback::views {
 
-class WaitsModel : public QAbstractTableModel {
+class WaitsModel : public RowsModel {
   Q_OBJECT
 
  public:
   enum Column { kThread, kWhere, kSource, kDoing, kFor, kWaitsFor, kColumnCount };
 
   explicit WaitsModel(SourceCache& sources, QObject* parent = nullptr)
-      : QAbstractTableModel(parent), m_sources(&sources) {}
+      : RowsModel({tr("Thread"), tr("Stands in"), tr("Source"), tr("Doing"), tr("For"), tr("Waits for")},
+                  parent),
+        m_sources(&sources) {}
   void setTrace(std::shared_ptr<const model::Trace> trace);
   const model::Standing& standing(int row) const { return m_standings[static_cast<std::size_t>(row)]; }
 
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
-  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ protected:
+  int rows() const override { return static_cast<int>(m_standings.size()); }
 
  private:
   QString cell(const model::Standing& standing, int column) const;

@@ -17,36 +17,36 @@ struct Words {
   Q_DECLARE_TR_FUNCTIONS(traceback::app::Layouts)
 };
 
-// A panel in an arrangement; `size` is its height. One that is `behind` shares the place of the one before
-// it.
+// A panel in an arrangement; `size` is its height, above and below the code at most. One that is `behind`
+// shares the place of the one before it.
 struct Place {
-  Layouts::Kind kind;
   const char* dock;
   Qt::DockWidgetArea area;
   int size;
+  Layouts::Kind kind;
   bool behind = false;
 };
 
 using Kind = Layouts::Kind;
 constexpr Place kPlaces[] = {
-    {Kind::Fault, "threadsDock", Qt::LeftDockWidgetArea, 190},
-    {Kind::Fault, "callsDock", Qt::LeftDockWidgetArea, 520},
-    {Kind::Fault, "valuesDock", Qt::LeftDockWidgetArea, 520, true},
+    {"threadsDock", Qt::LeftDockWidgetArea, 190, Kind::Fault},
+    {"callsDock", Qt::LeftDockWidgetArea, 520, Kind::Fault},
+    {"valuesDock", Qt::LeftDockWidgetArea, 520, Kind::Fault, true},
 
-    {Kind::Hang, "waitsDock", Qt::TopDockWidgetArea, 170},
-    {Kind::Hang, "callsDock", Qt::LeftDockWidgetArea, 520},
-    {Kind::Hang, "lanesDock", Qt::BottomDockWidgetArea, 205},
+    {"waitsDock", Qt::TopDockWidgetArea, 260, Kind::Hang},
+    {"callsDock", Qt::LeftDockWidgetArea, 520, Kind::Hang},
+    {"lanesDock", Qt::BottomDockWidgetArea, 225, Kind::Hang},
 
-    {Kind::Request, "threadsDock", Qt::LeftDockWidgetArea, 190},
-    {Kind::Request, "callsDock", Qt::LeftDockWidgetArea, 520},
-    {Kind::Request, "valuesDock", Qt::LeftDockWidgetArea, 520, true},
-    {Kind::Request, "waitsDock", Qt::BottomDockWidgetArea, 205},
-    {Kind::Request, "lanesDock", Qt::BottomDockWidgetArea, 205, true},
-    {Kind::Request, "allThreadsDock", Qt::BottomDockWidgetArea, 205, true},
+    {"threadsDock", Qt::LeftDockWidgetArea, 190, Kind::Request},
+    {"callsDock", Qt::LeftDockWidgetArea, 520, Kind::Request},
+    {"valuesDock", Qt::LeftDockWidgetArea, 520, Kind::Request, true},
+    {"waitsDock", Qt::BottomDockWidgetArea, 205, Kind::Request},
+    {"lanesDock", Qt::BottomDockWidgetArea, 205, Kind::Request, true},
+    {"allThreadsDock", Qt::BottomDockWidgetArea, 205, Kind::Request, true},
 
-    {Kind::Killed, "threadsDock", Qt::LeftDockWidgetArea, 190},
-    {Kind::Killed, "callsDock", Qt::LeftDockWidgetArea, 520},
-    {Kind::Killed, "lanesDock", Qt::BottomDockWidgetArea, 205},
+    {"threadsDock", Qt::LeftDockWidgetArea, 190, Kind::Killed},
+    {"callsDock", Qt::LeftDockWidgetArea, 520, Kind::Killed},
+    {"lanesDock", Qt::BottomDockWidgetArea, 225, Kind::Killed},
 };
 constexpr int kSideWidth = 280;
 constexpr int kCodeShare = 11, kTraceShare = 9;
@@ -145,8 +145,11 @@ void Layouts::arrange(Kind kind) {
       m_host->tabifyDockWidget(before, dock);
       if (front == nullptr) front = before;
     } else {
+      const bool alone = &place + 1 == std::end(kPlaces) || !(&place + 1)->behind;
+      const bool beside = place.area == Qt::LeftDockWidgetArea;
       docks.append(dock);
-      sizes.append(place.size);
+      // Panels with few threads leave the rest to the code.
+      sizes.append(alone && !beside ? std::min(place.size, dock->sizeHint().height()) : place.size);
     }
     if (place.area == Qt::LeftDockWidgetArea) side = dock;
     before = dock;

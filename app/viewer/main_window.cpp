@@ -85,6 +85,9 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
   connect(m_code, &views::CodePane::locateRequested, this, &MainWindow::locateSource);
   connect(m_code, &views::CodePane::sourceFetched, m_traces, &views::TracePane::refreshSources);
   connect(m_search, &views::SearchBox::asked, answersPanel(), &views::AnswersPanel::ask);
+  connect(m_search, &views::SearchBox::textAsked, answersPanel(), &views::AnswersPanel::askForText);
+  answersPanel()->setSources(
+      [this] { return m_services.sources ? m_services.sources(sourceMappings()) : nullptr; });
   connect(answersPanel(), &views::AnswersPanel::listed, answersDock(), &QDockWidget::show);
   connect(answersPanel(), &views::AnswersPanel::message, m_search, &views::SearchBox::message);
   connect(m_summary, &views::SummaryStrip::notesRequested, notesDock(), &QDockWidget::show);
@@ -126,6 +129,7 @@ void MainWindow::buildCentral() {
   connect(m_loading, &LoadingPage::cancelRequested, this, &MainWindow::cancelLoading);
 
   m_tracePage = new QWidget(m_pages);
+  m_tracePage->resize(kDefaultSize);  // its panels are arranged before it is shown
   m_summary = new views::SummaryStrip(m_tracePage);
   m_docks = new QMainWindow(m_tracePage);
   m_docks->setWindowFlags(Qt::Widget);

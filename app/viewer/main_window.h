@@ -141,6 +141,9 @@ class MainWindow : public QMainWindow {
   void openEditor();
   void chooseEditor();
   void fillRecentMenu();
+  void offerCommands();
+  void doOffered(int number);
+  QDockWidget* dockOf(const QAction* toggle) const;  // null if it is no panel's
   void useLayout(Layouts::Kind kind);
   void showAbout();
 

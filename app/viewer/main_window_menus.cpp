@@ -163,7 +163,43 @@ void MainWindow::buildMenus() {
   QMenu* help = menuBar()->addMenu(tr("&Help"));
   named(help->addAction(tr("&Keyboard Shortcuts\u2026"), this, &MainWindow::showShortcuts), "shortcuts",
         QKeySequence::HelpContents);
+  connect(m_search, &views::SearchBox::offerTaken, this, &MainWindow::doOffered);
+  offerCommands();
   help->addAction(tr("&About TraceBack"), this, &MainWindow::showAbout);
+}
+
+// Panels are shown, and commands done, by their names, too.
+void MainWindow::offerCommands() {
+  using Kind = views::SearchOffer::Kind;
+  const QList<QAction*>& actions = m_shortcuts.actions();
+  std::vector<views::SearchOffer> offers;
+  for (int i = 0; i < actions.size(); ++i) {
+    const bool isView = dockOf(actions[i]) != nullptr;
+    offers.push_back({isView ? Kind::View : Kind::Command, commandName(*actions[i]),
+                      actions[i]->shortcut().toString(QKeySequence::NativeText), i});
+  }
+  m_search->setOffers(std::move(offers));
+}
+
+QDockWidget* MainWindow::dockOf(const QAction* toggle) const {
+  for (QDockWidget* dock : m_panels->docks())
+    if (dock->toggleViewAction() == toggle) return dock;
+  return nullptr;
+}
+
+void MainWindow::doOffered(int number) {
+  QAction* action = m_shortcuts.actions().value(number);
+  if (action == nullptr) return;
+  if (QDockWidget* dock = dockOf(action)) {
+    if (showing() != Showing::Trace) return say(tr("No snap is open."));
+    dock->show();
+    dock->raise();
+    dock->widget()->setFocus();
+  } else if (action->isEnabled()) {
+    action->trigger();
+  } else {
+    say(tr("%1 is not possible here.").arg(commandName(*action)));
+  }
 }
 
 void MainWindow::fillRecentMenu() {
@@ -188,6 +224,7 @@ void MainWindow::fillRecentMenu() {
 void MainWindow::showShortcuts() {
   auto* dialog = new ShortcutsDialog(m_shortcuts, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &QDialog::finished, this, &MainWindow::offerCommands);
   dialog->open();
 }
 

@@ -11,6 +11,8 @@
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
+#include "views/list_style.h"
+
 namespace traceback::app {
 namespace {
 
@@ -35,10 +37,8 @@ ShortcutsDialog::ShortcutsDialog(Shortcuts& shortcuts, QWidget* parent)
       m_resetAll(new QPushButton(tr("Reset &All"), this)) {
   setWindowTitle(tr("Keyboard Shortcuts"));
   resize(520, 620);
+  views::prepareTable(m_list);
   m_list->setHeaderLabels({tr("Command"), tr("Keys")});
-  m_list->setRootIsDecorated(false);
-  m_list->setUniformRowHeights(true);
-  m_list->setAlternatingRowColors(true);
   m_list->setAccessibleName(tr("Commands and their keys"));
   m_list->header()->setSectionResizeMode(kCommand, QHeaderView::Stretch);
   m_list->header()->setSectionResizeMode(kKeys, QHeaderView::ResizeToContents);

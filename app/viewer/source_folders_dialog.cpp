@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "views/formatting.h"
+#include "views/list_style.h"
 
 namespace traceback::app {
 namespace {
@@ -29,8 +30,7 @@ QString reachText(const SourceReach::Folder& folder) {
   if (folder.found == 0)
     return folder.files == 1 ? Dialog::tr("the one file is not there")
                              : Dialog::tr("none of %1 files is there").arg(views::count(folder.files));
-  const QString found =
-      Dialog::tr("%1 of %2 files").arg(views::count(folder.found), views::count(folder.files));
+  QString found = Dialog::tr("%1 of %2 files").arg(views::count(folder.found), views::count(folder.files));
   if (folder.first == folder.found) return found;
   return Dialog::tr("%1, %2 of them also by a row above")
       .arg(found, views::count(folder.found - folder.first));
@@ -63,10 +63,8 @@ SourceFoldersDialog::SourceFoldersDialog(QList<SourceMapping> mappings, qsizetyp
                     "counts; where checksums are known, the first that leads to the file that was compiled."),
                  this);
   explanation->setWordWrap(true);
+  views::prepareTable(m_list);
   m_list->setHeaderLabels({tr("Compiled in"), tr("Is in"), tr("Leads to now")});
-  m_list->setRootIsDecorated(false);
-  m_list->setUniformRowHeights(true);
-  m_list->setAlternatingRowColors(true);
   m_list->setTextElideMode(Qt::ElideMiddle);
   m_list->setAccessibleName(tr("Source folders"));
   m_list->header()->setStretchLastSection(false);

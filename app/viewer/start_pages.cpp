@@ -19,7 +19,7 @@
 namespace traceback::app {
 namespace {
 
-constexpr int kColumnWidth = 560;
+constexpr int kColumnWidth = 680;
 constexpr int kIncomingRows = 6;
 constexpr int kSteps = 1000;  // of a progress bar
 
@@ -101,9 +101,10 @@ WelcomePage::WelcomePage(IncomingSnaps& incoming, QWidget* parent) : QWidget(par
   layout->addWidget(picture);
   layout->addSpacing(10);
   layout->addWidget(title(tr("How did it get there?"), this));
-  layout->addWidget(words(tr("Open a snap to see the lines that led to its fault, and step back from there. "
-                             "You can also drop a file on this window."),
-                          this));
+  layout->addWidget(
+      words(tr("Open a snap, or drop it on this window, to see the lines that led to its fault and "
+               "to step back from there."),
+            this));
   QPushButton* open = openButton(this);
   auto* record = new QPushButton(views::icon(QStringLiteral("snap")), tr("Record a Program\u2026"), this);
   record->setObjectName(QStringLiteral("recordProgram"));

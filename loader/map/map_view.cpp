@@ -34,7 +34,7 @@ class MapParser {
   }
 
  private:
-  std::unexpected<model::Error> error(std::string message, std::uint64_t offset) const {
+  std::unexpected<model::Error> error(const std::string& message, std::uint64_t offset) const {
     return model::fail("damaged map: " + message, m_origin, m_base + offset);
   }
 

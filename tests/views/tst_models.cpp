@@ -14,6 +14,7 @@
 #include "views/icons.h"
 #include "views/notes_model.h"
 #include "views/search_box.h"
+#include "views/search_model.h"
 #include "views/threads_model.h"
 #include "views/tree_model.h"
 
@@ -75,9 +76,12 @@ class Models : public QObject {
     views::CallsModel calls;
     views::NotesModel notes;
     views::AnswersModel answers;
-    const Rules rules[] = {Rules(flat),  Rules(tree),  Rules(threads),
-                           Rules(calls), Rules(notes), Rules(answers)};
-    QCOMPARE(std::size(rules), std::size_t(6));
+    views::SearchModel search;
+    const Rules rules[] = {Rules(flat),  Rules(tree),    Rules(threads), Rules(calls),
+                           Rules(notes), Rules(answers), Rules(search)};
+    QCOMPARE(std::size(rules), std::size_t(7));
+    search.set({{views::SearchOffer::Kind::Function, "visit"}, {views::SearchOffer::Kind::View, "Threads"}});
+    QCOMPARE(search.rowCount(), 2);
     for (std::uint32_t thread = 0; thread < 3; ++thread) {
       flat.setThread(trace, {thread});
       tree.setThread(trace, {thread});
@@ -96,6 +100,8 @@ class Models : public QObject {
     threads.setTrace(nullptr);
     notes.setTrace(nullptr);
     calls.show(nullptr, {}, std::nullopt);
+    search.set({});
+    QCOMPARE(search.rowCount(), 0);
     QCOMPARE(flat.rowCount() + tree.rowCount() + threads.rowCount() + notes.rowCount() + calls.rowCount(), 0);
   }
 

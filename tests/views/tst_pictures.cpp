@@ -159,7 +159,7 @@ class Pictures : public QObject {
            {QStringLiteral("/build/glibc-2.41/malloc"), QStringLiteral("/usr/src/glibc/malloc")},
            {QStringLiteral("/src/old"), QStringLiteral("/srv/gone")},
            {QStringLiteral("/src"), QString()}},
-          1, trace, [](const QList<app::SourceMapping>&, const model::Trace&, std::stop_token) {
+          1, trace, [](const QList<app::SourceMapping>&, const model::Trace&, const std::stop_token&) {
             return app::SourceReach{{{true, 14, 12, 12, {QStringLiteral("/src/parser.c")}},
                                      {true, 3, 3, 2, {}},
                                      {false, 2, 0, 0, {}},

@@ -7,9 +7,11 @@
 #include <QStandardPaths>
 #include <QTest>
 #include <QTextBlock>
+#include <algorithm>
 
 #include "app/viewer/loader_services.h"
 #include "app/viewer/main_window.h"
+#include "runtime/format/snap.h"
 #include "tests/app/command_line.h"
 #include "views/code_pane.h"
 #include "views/code_view.h"
@@ -162,6 +164,54 @@ class Program : public QObject {
       QVERIFY(code->document()->findBlockByNumber(line).text().contains(u'['));  // it reads memory
     }
     QVERIFY(faultMarked);
+  }
+
+  // Cut anywhere, damaged anywhere, or written by a version to come: what can be read is shown with a note of
+  // what is missing, and else the reason is.
+  void whatIsLeftOfASnapOpensAndTheRestIsSaid() {
+    const QByteArray whole = test::readFile(m_snap);
+    QVERIFY(whole.size() > 1000);
+    QList<std::pair<QString, QByteArray>> files;
+    for (int percent = 0; percent < 100; percent += 5)
+      files.append({QStringLiteral("cut at %1 %").arg(percent), whole.first(whole.size() * percent / 100)});
+    for (qsizetype at = 0; at < whole.size(); at += whole.size() / 40) {
+      QByteArray damaged = whole;
+      for (qsizetype i = at; i < std::min(at + 64, damaged.size()); ++i)
+        damaged[i] = static_cast<char>(damaged[i] ^ 0x5a);
+      files.append({QStringLiteral("damaged at %1").arg(at), damaged});
+    }
+    QByteArray newer = whole;
+    newer[offsetof(format::SnapHeader, version)] = 99;
+    files.append({QStringLiteral("newer"), newer});
+    int shown = 0, refused = 0;
+    app::MainWindow window(app::loaderServices(), whereTheSourceIs(), false);
+    window.show();
+    for (const auto& [what, bytes] : std::as_const(files)) {
+      const QString name = m_line.path(QStringLiteral("left.tbsnap"));
+      QFile file(name);
+      QVERIFY(file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size());
+      file.close();
+      QSignalSpy finished(&window, &app::MainWindow::finishedLoading);
+      window.openFile(name);
+      QVERIFY2(finished.wait(30'000), qPrintable(what));
+      const QString error = finished.first().first().toString();
+      if (error.isEmpty()) {
+        ++shown;
+        QCOMPARE(window.showing(), app::MainWindow::Showing::Trace);
+        // Where no more than the memory or a name is gone, one may still go about; damage is never silent.
+        QVERIFY2(!window.navigator().trace()->report.empty(), qPrintable(what));
+        QVERIFY2(!window.summaryStrip()->notes().isEmpty(), qPrintable(what));
+        window.navigator().step(model::Step::Back);
+        window.navigator().goToFault();
+      } else {
+        ++refused;
+        QCOMPARE(window.showing(), app::MainWindow::Showing::Error);
+        QVERIFY2(window.errorMessage().contains(QStringLiteral("left.tbsnap")), qPrintable(error));
+      }
+      if (what == QStringLiteral("newer"))
+        QVERIFY2(error.contains(QStringLiteral("version 99")), qPrintable(error));
+    }
+    QVERIFY2(shown > 10 && refused > 0, qPrintable(QStringLiteral("%1, %2").arg(shown).arg(refused)));
   }
 };
 

@@ -2,11 +2,14 @@
 // other.
 
 #include <QAction>
+#include <QCompleter>
 #include <QDockWidget>
 #include <QMainWindow>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QStandardPaths>
+#include <QStatusBar>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QTextBlock>
 #include <QToolBar>
@@ -365,6 +368,36 @@ class Window : public QObject {
              qPrintable(QStringLiteral("%1 of %2").arg(large.source->expanded()).arg(chunks)));
   }
 
+  // Of a window that was open before there was a trace in it.
+  void theSidePanelsKeepTheirWidthWhenOthersOpen() {
+    const auto trace = tests::sampleTrace();
+    const QTemporaryDir folder;
+    for (const char* name : {"a.tbsnap", "b.tbsnap"}) {
+      QFile file(folder.filePath(QString::fromLatin1(name)));
+      QVERIFY(file.open(QIODevice::WriteOnly));
+    }
+    app::Services services = tests::sampleServices(trace);
+    services.summary = [](const std::filesystem::path& file) -> model::Result<model::Trace::Summary> {
+      return model::fail("not a snap: its first bytes are others", file.string());
+    };
+    app::MainWindow window(services, app::Options(), false);
+    window.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    window.incoming().setFolder(folder.path());
+    QTRY_COMPARE(window.incoming().rowCount(), 2);
+    QVERIFY(!window.grab().isNull());  // which lays hidden pages out, too
+    window.setTrace(trace);
+    const QDockWidget* side = window.panels().dock(QStringLiteral("threadsDock"));
+    QTest::qWait(20);
+    QVERIFY2(side->width() > 200, qPrintable(QString::number(side->width())));
+    for (QDockWidget* dock : window.panels().docks()) {
+      dock->show();
+      QTest::qWait(20);
+      QVERIFY2(side->width() > 200,
+               qPrintable(QStringLiteral("%1: %2").arg(dock->objectName()).arg(side->width())));
+    }
+  }
+
   void questionsFillTheAnswersAndTheirRowsJump() {
     const auto window = tests::sampleWindow(tests::sampleTrace());
     QVERIFY(!window->answersDock()->isVisible());
@@ -373,6 +406,11 @@ class Window : public QObject {
     QTRY_VERIFY(window->answersDock()->isVisible());
     QTreeView* list = window->answersPanel()->list();
     QVERIFY(list->model()->rowCount() > 0);
+    QVERIFY(list->model()
+                ->index(0, views::AnswersModel::kCalls)
+                .data()
+                .toString()
+                .startsWith("visit \u2190 visit"));
     const QString place = list->model()->index(0, views::AnswersModel::kPlace).data().toString();
     QTest::mouseClick(list->viewport(), Qt::LeftButton, {},
                       list->visualRect(list->model()->index(0, 0)).center());
@@ -414,6 +452,66 @@ class Window : public QObject {
     window->searchBox()->setText(QStringLiteral("visit"));
     QTest::keyClick(window->searchBox(), Qt::Key_Return, Qt::ShiftModifier);
     QTRY_COMPARE(see(*window).sourceLine, 60);
+  }
+
+  void theSearchBoxShowsPanelsAndDoesCommands() {
+    const auto window = tests::sampleWindow(tests::sampleTrace());
+    QVERIFY(QTest::qWaitForWindowActive(window.get()));
+    views::SearchBox* box = window->searchBox();
+    QWidget* lanes = window->panels().dock(QStringLiteral("lanesDock"));
+    QVERIFY(!lanes->isVisible());
+    // Chosen in the list, by keys.
+    QTest::keyClick(window.get(), Qt::Key_P, Qt::ControlModifier);
+    QTest::keyClicks(box, QStringLiteral("over time"));
+    QAbstractItemView* list = box->completions()->popup();
+    QTRY_VERIFY(list->isVisible());
+    QCOMPARE(list->model()->rowCount(), 1);
+    QVERIFY(list->model()->index(0, views::SearchModel::kWhat).data().toString().startsWith("view"));
+    QTest::keyClick(list, Qt::Key_Down);
+    QTest::keyClick(list, Qt::Key_Return);
+    QTRY_VERIFY(lanes->isVisible());
+    QTRY_COMPARE(box->text(), QString());
+    // Named in full.
+    box->setText(QStringLiteral("back over"));
+    const auto before = window->navigator().entryIndex();
+    QTest::keyClick(box, Qt::Key_Return);
+    QVERIFY(window->navigator().entryIndex() < before);
+    // A function of the trace comes before a command of its name: `visit` is one.
+    QSignalSpy taken(box, &views::SearchBox::offerTaken);
+    box->setOffers({{views::SearchOffer::Kind::Command, QStringLiteral("visit"), {}, 0}});
+    box->setText(QStringLiteral("visit"));
+    QTest::keyClick(box, Qt::Key_Return);
+    QTRY_COMPARE(see(*window).sourceLine, 60);
+    QCOMPARE(taken.size(), 0);
+    // What cannot be done now is said.
+    QSignalSpy said(box, &views::SearchBox::message);
+    app::MainWindow empty(tests::sampleServices(tests::sampleTrace()), app::Options(), false);
+    empty.show();
+    empty.searchBox()->setText(QStringLiteral("Threads over time"));
+    QTest::keyClick(empty.searchBox(), Qt::Key_Return);
+    QTRY_COMPARE(empty.statusBar()->currentMessage(), QStringLiteral("No snap is open."));
+  }
+
+  void textsAreFoundInTheSourcesWhereTheyRan() {
+    const auto window = tests::sampleWindow(tests::sampleTrace());
+    window->searchBox()->setText(QStringLiteral("DEPTH--"));
+    QTest::keyClick(window->searchBox(), Qt::Key_Return);
+    QTRY_VERIFY(window->answersDock()->isVisible());
+    const QAbstractItemModel* rows = window->answersPanel()->list()->model();
+    QCOMPARE(rows->rowCount(), 2);
+    QCOMPARE(rows->index(0, views::AnswersModel::kPlace).data().toString(), QStringLiteral("parser.c:47"));
+    // In quotes it is a text though a function is called so; of what did not run it says so.
+    window->searchBox()->setText(QStringLiteral("\"visit(n)\""));
+    QTest::keyClick(window->searchBox(), Qt::Key_Return);
+    QTRY_COMPARE(rows->index(0, views::AnswersModel::kPlace).data().toString(),
+                 QStringLiteral("parser.c:63"));
+    for (const auto& [text, says] : {std::pair("cannot be opened", "ran, in what the trace holds"),
+                                     std::pair("no such text", "no line of the sources")}) {
+      window->searchBox()->setText(QString::fromLatin1(text));
+      QTest::keyClick(window->searchBox(), Qt::Key_Return);
+      QTRY_VERIFY2(window->statusBar()->currentMessage().contains(QString::fromLatin1(says)),
+                   qPrintable(window->statusBar()->currentMessage()));
+    }
   }
 
   void findBarFindsInTheFile() {

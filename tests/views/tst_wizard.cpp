@@ -12,10 +12,12 @@
 #include <QProcess>
 #include <QPushButton>
 #include <QRadioButton>
+#include <QRegularExpression>
 #include <QScopeGuard>
 #include <QSignalSpy>
 #include <QTest>
 #include <QTreeView>
+#include <span>
 
 #include "app/viewer/color_scheme.h"
 #include "app/viewer/loader_services.h"
@@ -23,10 +25,12 @@
 #include "app/viewer/wizard/files_page.h"
 #include "app/viewer/wizard/finish_page.h"
 #include "app/viewer/wizard/libraries_page.h"
+#include "app/viewer/wizard/policy_field.h"
 #include "app/viewer/wizard/record_wizard.h"
 #include "app/viewer/wizard/settings_page.h"
 #include "app/viewer/wizard/target_page.h"
 #include "app/viewer/wizard/try_page.h"
+#include "runtime/format/process.h"
 #include "tests/app/command_line.h"
 #include "tests/views/picture.h"
 
@@ -118,6 +122,8 @@ class Wizard : public QObject {
     recording.service = "my-app@1.service";
     recording.exclude = {"libcrypto*"};
     recording.bufferSize = "4M";
+    recording.memory = "writable";
+    recording.policy = "/etc/a policy";
     recording.environment = {"MODE=a b%", "PRICE=$5"};
     const QStringList lines = app::dropIn("/opt/trace back/traceback", recording).split(u'\n');
     QVERIFY(lines.contains("[Service]"));
@@ -125,12 +131,18 @@ class Wizard : public QObject {
     QVERIFY(reset > 0);
     QCOMPARE(lines[reset + 1],
              QStringLiteral("ExecStart=\"/opt/trace back/traceback\" run --snap-dir %S/traceback-my-app_1 "
-                            "--buffer-size 4M --exclude \"libcrypto*\" -- \"/usr/sbin/a server\" -g "
+                            "--buffer-size 4M --policy \"/etc/a policy\" --memory writable --exclude "
+                            "\"libcrypto*\" -- \"/usr/sbin/a server\" -g "
                             "\"daemon off; $$x 100%% \\\"q\\\" \\\\\""));
     QVERIFY(lines.contains("Environment=\"MODE=a b%%\""));
     QVERIFY(lines.contains("Environment=\"PRICE=$5\""));
     QVERIFY(lines.contains("Environment=TRACEBACK_CACHE_DIR=%C/traceback-my-app_1"));
     QVERIFY(lines.contains("StateDirectory=traceback-my-app_1"));
+    QVERIFY(lines.contains("StateDirectoryMode=0700"));
+    // What is given away with a snap is said where an administrator reads it.
+    const QString comments = lines.filter(QRegularExpression("^# ")).join(u' ').remove("# ");
+    QVERIFY2(comments.contains("passwords and keys"), qPrintable(comments));
+    QVERIFY2(comments.contains("Only the user that it runs as may read the file"), qPrintable(comments));
     QVERIFY(lines.contains("CacheDirectory=traceback-my-app_1"));
     QCOMPARE(app::dropInFile(recording),
              QStringLiteral("/etc/systemd/system/my-app@1.service.d/traceback.conf"));
@@ -270,6 +282,40 @@ class Wizard : public QObject {
     QCOMPARE(page->problem()->text().isEmpty(), good);
   }
 
+  void allThatASnapMayKeepOfTheMemoryCanBeChosen() {
+    const auto wizard = this->wizard();
+    app::SettingsPage* page = wizard->settings();
+    QSet<QString> said, values;
+    for (int i = 0; i < page->memory()->count(); ++i) {
+      page->memory()->setCurrentIndex(i);
+      said.insert(page->contents()->text());
+      QVERIFY2(page->contents()->text().contains("may read the file"), qPrintable(page->contents()->text()));
+      values.insert(page->memory()->itemData(i).toString());
+    }
+    QCOMPARE(said.size(), page->memory()->count());
+    QSet<QString> known{QString()};  // for the first of these
+    for (const char* name : std::span(format::kKeptMemoryNames).subspan(1)) known.insert(name);
+    QCOMPARE(values, known);
+  }
+
+  void whatIsWrongInAPolicyFileIsSaid() {
+    const auto wizard = this->wizard();
+    app::PolicyField* field = wizard->settings()->policy();
+    QFile file(m_line.path("policy"));
+    QVERIFY(file.open(QIODevice::WriteOnly) && file.write("no such rule\n") > 0);
+    file.close();
+    field->edit()->setText(file.fileName());
+    QTRY_VERIFY_WITH_TIMEOUT(!field->note().isEmpty(), kPatience);
+    QVERIFY2(field->note().contains("policy:1: "), qPrintable(field->note()));
+    QVERIFY(wizard->settings()->isComplete());  // the other lines hold
+    for (const char* wrong : {"policy", "/no/such/policy", "/tmp"}) {
+      field->edit()->setText(wrong);
+      QVERIFY(!wizard->settings()->isComplete());
+    }
+    field->edit()->clear();
+    QVERIFY(wizard->settings()->isComplete());
+  }
+
   void aCrashIsTriedOutAndItsSnapOpens() {
     const auto wizard = this->wizard();
     lookAt(*wizard, CRASH_PROGRAM);
@@ -279,6 +325,7 @@ class Wizard : public QObject {
     const QString folder = m_line.path("tried");
     wizard->settings()->folder()->setText(folder);
     wizard->settings()->environment()->setPlainText("GREETING=hello");
+    wizard->settings()->memory()->setCurrentIndex(wizard->settings()->memory()->findData("none"));
     press(*wizard, QWizard::NextButton);
     app::TryPage* page = wizard->tryPage();
     QCOMPARE(wizard->currentPage(), page);
@@ -298,6 +345,8 @@ class Wizard : public QObject {
     QTest::mouseClick(wizard->finish()->findChild<QPushButton*>("copyCommand"), Qt::LeftButton);
     const QString command = QGuiApplication::clipboard()->text();
     QVERIFY2(command.startsWith("GREETING=hello "), qPrintable(command));
+    QVERIFY2(command.contains(" --memory none "), qPrintable(command));
+    QVERIFY(wizard->finish()->contents()->text().contains("no values of variables"));
     const qsizetype before = m_line.snaps().size();
     QCOMPARE(m_line.throughShell(command, {}).status, 139);
     QCOMPARE(m_line.snaps().size(), before + 1);
@@ -305,6 +354,10 @@ class Wizard : public QObject {
     const QByteArray dropIn = test::readFile(m_line.path("drop-in.conf"));
     QVERIFY(dropIn.contains("\nExecStart=\n"));
     QVERIFY(dropIn.contains("--snap-dir " + folder.toUtf8()));
+    QVERIFY(dropIn.contains(" --memory none "));
+    // As it says of who may read them.
+    QCOMPARE(QFileInfo(page->snap()).permissions() & (QFile::ReadGroup | QFile::ReadOther),
+             QFile::Permissions());
     QVERIFY(dropIn.contains("Environment=GREETING=hello\n"));
     QVERIFY(!wizard->finish()->saveDropIn("/no/such/folder/drop-in.conf"));
   }

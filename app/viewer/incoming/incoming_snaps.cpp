@@ -53,7 +53,8 @@ bool isNewer(const IncomingSnap& a, const IncomingSnap& b) {
 QDateTime IncomingSnap::when() const { return summary.when.value != 0 ? timeOf(summary.when) : modified; }
 
 IncomingSnaps::IncomingSnaps(ReadSummary read, QObject* parent)
-    : QAbstractTableModel(parent), m_read(std::move(read)) {
+    : views::RowsModel({tr("Program"), tr("Reason"), tr("Time"), tr("Size")}, parent),
+      m_read(std::move(read)) {
   m_settle.setSingleShot(true);
   connect(&m_settle, &QTimer::timeout, this, &IncomingSnaps::refresh);
   connect(&m_watcher, &QFileSystemWatcher::directoryChanged, this, [this] { m_settle.start(kSettleMs); });
@@ -152,14 +153,6 @@ QString IncomingSnaps::fileAt(const QModelIndex& index) const {
   return index.isValid() && index.row() < m_snaps.size() ? m_snaps[index.row()].file : QString();
 }
 
-int IncomingSnaps::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(m_snaps.size());
-}
-
-int IncomingSnaps::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : kColumnCount;
-}
-
 QVariant IncomingSnaps::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
   const IncomingSnap& snap = m_snaps[index.row()];
@@ -203,20 +196,6 @@ QVariant IncomingSnaps::data(const QModelIndex& index, int role) const {
     }
     default:
       return QLocale().formattedDataSize(snap.size, 1, QLocale::DataSizeSIFormat);
-  }
-}
-
-QVariant IncomingSnaps::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
-  switch (section) {
-    case kProgram:
-      return tr("Program");
-    case kReason:
-      return tr("Reason");
-    case kWhen:
-      return tr("Time");
-    default:
-      return tr("Size");
   }
 }
 

@@ -4,7 +4,6 @@
 // file that cannot be read is listed with the reason, and looked at again while it may still be growing.
 #pragma once
 
-#include <QAbstractTableModel>
 #include <QDateTime>
 #include <QFileSystemWatcher>
 #include <QHash>
@@ -15,6 +14,7 @@
 #include "model/error.h"
 #include "model/trace.h"
 #include "views/background_job.h"
+#include "views/rows_model.h"
 
 namespace traceback::app {
 
@@ -36,7 +36,7 @@ struct IncomingSnap {
   }
 };
 
-class IncomingSnaps : public QAbstractTableModel {
+class IncomingSnaps : public views::RowsModel {
   Q_OBJECT
 
  public:
@@ -58,16 +58,16 @@ class IncomingSnaps : public QAbstractTableModel {
   // Looks at the folder now.
   void refresh();
 
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-  QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
  signals:
   // The folder was looked at, and the list is as it is.
   void listed();
   // A snap that was not there when its folder was first looked at.
   void arrived(const QString& file);
+
+ protected:
+  int rows() const override { return static_cast<int>(m_snaps.size()); }
 
  private:
   void watch();

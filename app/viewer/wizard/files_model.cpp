@@ -123,12 +123,6 @@ QStringList FilesModel::reasons(int row) const {
   return lines;
 }
 
-int FilesModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(m_files.size());
-}
-
-int FilesModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : kColumnCount; }
-
 QString FilesModel::whatText(const PlannedFile& file) const {
   switch (file.state) {
     case PlannedFile::State::Waiting:
@@ -205,22 +199,6 @@ Qt::ItemFlags FilesModel::flags(const QModelIndex& index) const {
   if (index.column() == kFile && m_files[index.row()].state == PlannedFile::State::Traced)
     flags |= Qt::ItemIsUserCheckable;
   return flags;
-}
-
-QVariant FilesModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
-  switch (section) {
-    case kFile:
-      return tr("File");
-    case kTraced:
-      return tr("Functions traced");
-    case kUntraced:
-      return tr("Not traced");
-    case kCopy:
-      return tr("Size of the copy");
-    default:
-      return tr("What becomes of it");
-  }
 }
 
 }  // namespace traceback::app

@@ -1,20 +1,23 @@
 // The files of a program, what would be traced of each, and which of them the user wants.
 #pragma once
 
-#include <QAbstractTableModel>
 #include <QSet>
 
 #include "app/viewer/wizard/plan_process.h"
+#include "views/rows_model.h"
 
 namespace traceback::app {
 
-class FilesModel : public QAbstractTableModel {
+class FilesModel : public views::RowsModel {
   Q_OBJECT
 
  public:
   enum Column : int { kFile, kTraced, kUntraced, kCopy, kWhat, kColumnCount };
 
-  using QAbstractTableModel::QAbstractTableModel;
+  explicit FilesModel(QObject* parent = nullptr)
+      : views::RowsModel({tr("File"), tr("Functions traced"), tr("Not traced"), tr("Size of the copy"),
+                          tr("What becomes of it")},
+                         parent) {}
 
   void setProgram(const PlannedProgram& program);
   void setFile(const PlannedFile& file);
@@ -35,15 +38,15 @@ class FilesModel : public QAbstractTableModel {
   // Why functions of the file would not be traced, a line each with its count.
   QStringList reasons(int row) const;
 
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
   bool setData(const QModelIndex& index, const QVariant& value, int role = Qt::EditRole) override;
   Qt::ItemFlags flags(const QModelIndex& index) const override;
-  QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
  signals:
   void choiceChanged();
+
+ protected:
+  int rows() const override { return static_cast<int>(m_files.size()); }
 
  private:
   bool isChosen(const PlannedFile& file) const;

@@ -12,16 +12,15 @@
 
 #include "app/viewer/wizard/record_state.h"
 #include "views/formatting.h"
+#include "views/list_style.h"
 
 namespace traceback::app {
 
 QTreeView* filesTable(FilesModel& files, QWidget* parent) {
   auto* table = new QTreeView(parent);
+  views::prepareTable(table);
   table->setModel(&files);
   table->setAccessibleName(FilesPage::tr("Files of the program"));
-  table->setRootIsDecorated(false);
-  table->setUniformRowHeights(true);
-  table->setAllColumnsShowFocus(true);
   table->header()->setStretchLastSection(true);
   for (int column = 0; column < FilesModel::kWhat; ++column)
     table->header()->setSectionResizeMode(column, QHeaderView::ResizeToContents);
@@ -58,15 +57,13 @@ FilesPage::FilesPage(RecordState& state, QWidget* parent)
   m_details->setMinimumHeight(m_details->fontMetrics().lineSpacing() * 3);
   m_details->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   m_bar->setTextVisible(false);
-  QSizePolicy stays = m_bar->sizePolicy();
-  stays.setRetainSizeWhenHidden(true);
-  m_bar->setSizePolicy(stays);
+  m_bar->setFixedWidth(fontMetrics().horizontalAdvance(u'n') * 22);
   m_bar->setAccessibleName(tr("How many files were looked at"));
   auto* progress = new QHBoxLayout;
-  progress->addWidget(m_bar, 1);
+  progress->addWidget(m_summary, 1);
+  progress->addWidget(m_bar);
   progress->addWidget(m_stop);
   auto* layout = new QVBoxLayout(this);
-  layout->addWidget(m_summary);
   layout->addLayout(progress);
   layout->addWidget(m_table, 1);
   layout->addWidget(m_details);
@@ -119,11 +116,11 @@ bool FilesPage::isComplete() const { return !m_state->plan.running() && m_state-
 void FilesPage::showProgress() {
   const FilesModel& files = m_state->files;
   const bool running = m_state->plan.running();
-  // The places stay, so that nothing jumps when it ends.
   m_bar->setRange(0, files.rowCount());
   m_bar->setValue(files.rowCount() - files.waiting());
   m_bar->setVisible(running);
   m_stop->setEnabled(running);
+  m_stop->setVisible(running);
   QString text;
   if (files.rowCount() == 0)
     text = running ? tr("Looking for the files that it loads\u2026") : m_problem;

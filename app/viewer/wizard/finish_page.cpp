@@ -15,6 +15,7 @@
 #include <QVBoxLayout>
 
 #include "app/viewer/wizard/record_state.h"
+#include "app/viewer/wizard/snap_contents.h"
 #include "app/viewer/wizard/text_fields.h"
 
 namespace traceback::app {
@@ -25,6 +26,7 @@ FinishPage::FinishPage(RecordState& state, QWidget* parent)
       m_command(textToCopy(4, this)),
       m_dropIn(textToCopy(9, this)),
       m_service(new QLineEdit(this)),
+      m_contents(new QLabel(this)),
       m_outcome(new QLabel(this)) {
   setTitle(tr("Take It Along"));
   setSubTitle(tr(
@@ -35,6 +37,8 @@ FinishPage::FinishPage(RecordState& state, QWidget* parent)
   m_dropIn->setMaximumHeight(QWIDGETSIZE_MAX);
   m_dropIn->setLineWrapMode(QPlainTextEdit::NoWrap);
   m_service->setObjectName(QStringLiteral("service"));
+  m_contents->setObjectName(QStringLiteral("snapContents"));
+  m_contents->setWordWrap(true);
   const auto copyButton = [this](const QString& name, QPlainTextEdit* field) {
     auto* button = new QPushButton(name, this);
     button->setAutoDefault(false);
@@ -71,6 +75,7 @@ FinishPage::FinishPage(RecordState& state, QWidget* parent)
   layout->addSpacing(6);
   layout->addLayout(second);
   layout->addWidget(m_dropIn, 1);
+  layout->addWidget(m_contents);
   layout->addWidget(m_outcome);
   connect(save, &QPushButton::clicked, this, &FinishPage::askToSave);
   connect(m_service, &QLineEdit::textEdited, this, [this](const QString& name) {
@@ -94,6 +99,7 @@ void FinishPage::showTexts() {
                                                : QStandardPaths::findExecutable(program);
   if (!found.isEmpty()) program = found;
   m_dropIn->setPlainText(app::dropIn(m_state->traceback, ofService));
+  m_contents->setText(snapContents(m_state->recording) + u' ' + snapReaders());
 }
 
 bool FinishPage::saveDropIn(const QString& file) {

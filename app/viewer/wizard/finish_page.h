@@ -20,6 +20,8 @@ class FinishPage : public QWizardPage {
   QPlainTextEdit* command() const { return m_command; }
   QPlainTextEdit* dropIn() const { return m_dropIn; }
   QLineEdit* service() const { return m_service; }
+  // What snaps hold, and who may read them.
+  QLabel* contents() const { return m_contents; }
   // False, with the reason beside the button, if it could not be.
   bool saveDropIn(const QString& file);
 
@@ -33,6 +35,7 @@ class FinishPage : public QWizardPage {
   QPlainTextEdit* m_command;
   QPlainTextEdit* m_dropIn;
   QLineEdit* m_service;
+  QLabel* m_contents;
   QLabel* m_outcome;
 };
 

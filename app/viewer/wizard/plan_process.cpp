@@ -81,7 +81,7 @@ void PlanProcess::readLine(const QByteArray& line) {
   program.recorded = object[QStringLiteral("recorded")].toBool();
   program.untraced = object[QStringLiteral("untraced")].toString();
   program.notListed = object[QStringLiteral("not_listed")].toString();
-  for (const QJsonValue& file : object[QStringLiteral("files")].toArray()) program.files << file.toString();
+  for (const auto& file : object[QStringLiteral("files")].toArray()) program.files << file.toString();
   emit programKnown(program);
 }
 

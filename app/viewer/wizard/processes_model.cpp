@@ -59,7 +59,8 @@ void readService(const QByteArray& cgroup, RunningProcess& process) {
   }
 }
 
-ProcessesModel::ProcessesModel(QObject* parent) : QAbstractTableModel(parent) {}
+ProcessesModel::ProcessesModel(QObject* parent)
+    : views::RowsModel({tr("PID"), tr("Name"), tr("Service"), tr("User"), tr("Command")}, parent) {}
 
 void ProcessesModel::refresh() {
   auto found = std::make_shared<QList<RunningProcess>>();
@@ -70,14 +71,6 @@ void ProcessesModel::refresh() {
                 endResetModel();
                 emit listed();
               });
-}
-
-int ProcessesModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(m_processes.size());
-}
-
-int ProcessesModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : kColumnCount;
 }
 
 QVariant ProcessesModel::data(const QModelIndex& index, int role) const {
@@ -99,22 +92,6 @@ QVariant ProcessesModel::data(const QModelIndex& index, int role) const {
       return process.user;
     default:
       return command;
-  }
-}
-
-QVariant ProcessesModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
-  switch (section) {
-    case kPid:
-      return tr("PID");
-    case kName:
-      return tr("Name");
-    case kService:
-      return tr("Service");
-    case kUser:
-      return tr("User");
-    default:
-      return tr("Command");
   }
 }
 

@@ -1,12 +1,12 @@
 // The processes of this machine, with the services that they belong to.
 #pragma once
 
-#include <QAbstractTableModel>
 #include <QString>
 #include <QStringList>
 #include <memory>
 
 #include "views/background_job.h"
+#include "views/rows_model.h"
 
 namespace traceback::app {
 
@@ -22,7 +22,7 @@ struct RunningProcess {
 // The service in the text of /proc/PID/cgroup.
 void readService(const QByteArray& cgroup, RunningProcess& process);
 
-class ProcessesModel : public QAbstractTableModel {
+class ProcessesModel : public views::RowsModel {
   Q_OBJECT
 
  public:
@@ -33,13 +33,13 @@ class ProcessesModel : public QAbstractTableModel {
   void refresh();
   const RunningProcess& process(int row) const { return m_processes[row]; }
 
-  int rowCount(const QModelIndex& parent = {}) const override;
-  int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-  QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
  signals:
   void listed();
+
+ protected:
+  int rows() const override { return static_cast<int>(m_processes.size()); }
 
  private:
   QList<RunningProcess> m_processes;

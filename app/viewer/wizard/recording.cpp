@@ -4,6 +4,8 @@
 #include <QDir>
 #include <QFileInfo>
 
+#include "app/viewer/wizard/snap_contents.h"
+
 namespace traceback::app {
 namespace {
 
@@ -25,6 +27,8 @@ QStringList options(const Recording& recording, const QString& snapFolder) {
   QStringList words;
   if (!snapFolder.isEmpty()) words << QStringLiteral("--snap-dir") << snapFolder;
   if (!recording.bufferSize.isEmpty()) words << QStringLiteral("--buffer-size") << recording.bufferSize;
+  if (!recording.policy.isEmpty()) words << QStringLiteral("--policy") << recording.policy;
+  if (!recording.memory.isEmpty()) words << QStringLiteral("--memory") << recording.memory;
   for (const QString& pattern : recording.only) words << QStringLiteral("--only") << pattern;
   for (const QString& pattern : recording.exclude) words << QStringLiteral("--exclude") << pattern;
   return words;
@@ -37,6 +41,19 @@ QString folderName(const Recording& recording) {
   for (QChar& c : name)
     if (!(c.unicode() < 128 && c.isLetterOrNumber()) && c != u'-' && c != u'_') c = u'_';
   return QStringLiteral("traceback-") + name;
+}
+
+// Lines of a unit's comment.
+QStringList comment(const QString& text) {
+  constexpr qsizetype kWidth = 78;
+  QStringList lines;
+  for (const QString& word : text.split(u' ')) {
+    if (lines.isEmpty() || lines.last().size() + word.size() >= kWidth)
+      lines << u'#' + QStringLiteral(" ") + word;
+    else
+      lines.last() += u' ' + word;
+  }
+  return lines;
 }
 
 }  // namespace
@@ -117,13 +134,13 @@ QString unitWord(const QString& word, UnitLine where) {
 QString dropIn(const QString& traceback, const Recording& recording) {
   const QString folder = folderName(recording);
   const bool ownFolder = recording.snapFolder.isEmpty();
-  QStringList lines{
-      Words::tr("# Records %1 with TraceBack. Belongs into %2;")
-          .arg(recording.service, dropInFile(recording)),
-      Words::tr(
-          "# then: systemctl %1daemon-reload, and restart the service. Without this file all is as before.")
-          .arg(recording.ofUser ? QStringLiteral("--user ") : QString()),
-      QStringLiteral("[Service]"), QStringLiteral("ExecStart=")};
+  QStringList lines = comment(Words::tr("Records %1 with TraceBack. Belongs into %2; then: systemctl "
+                                        "%3daemon-reload, and restart the service. Without this file all is "
+                                        "as before.")
+                                  .arg(recording.service, dropInFile(recording),
+                                       recording.ofUser ? QStringLiteral("--user ") : QString()));
+  lines += comment(snapContents(recording) + u' ' + snapReaders());
+  lines << QStringLiteral("[Service]") << QStringLiteral("ExecStart=");
   QString command =
       QStringLiteral("ExecStart=") + unitWord(traceback, UnitLine::Command) + QStringLiteral(" run");
   // Specifiers of systemd: where it makes the folders below.
@@ -135,9 +152,10 @@ QString dropIn(const QString& traceback, const Recording& recording) {
   lines << QStringLiteral("Environment=TRACEBACK_CACHE_DIR=%C/") + folder;
   for (const QString& entry : recording.environment)
     lines << QStringLiteral("Environment=") + unitWord(entry, UnitLine::Environment);
-  if (ownFolder) lines << QStringLiteral("StateDirectory=") + folder;
+  if (ownFolder)
+    lines << QStringLiteral("StateDirectory=") + folder << QStringLiteral("StateDirectoryMode=0700");
   lines << QStringLiteral("CacheDirectory=") + folder;
-  lines << Words::tr("# The first start makes the copies of its files.");
+  lines += comment(Words::tr("The first start makes the copies of its files."));
   lines << QStringLiteral("TimeoutStartSec=15min");
   return lines.join(u'\n') + u'\n';
 }

@@ -13,6 +13,8 @@ struct Recording {
   bool ofUser = false;  // a service of the user's own manager
   QStringList only, exclude;  // patterns of file names
   QString bufferSize;  // as `traceback run --buffer-size` takes it; empty: the default
+  QString policy;  // a file, as `traceback run --policy` takes it; empty: the usual one
+  QString memory;  // what snaps keep of it, as `traceback run --memory` takes it; empty: the default
   QString snapFolder;  // empty: the default
   QStringList environment;  // NAME=VALUE
 };

@@ -11,8 +11,11 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QRegularExpression>
+#include <QVBoxLayout>
 
+#include "app/viewer/wizard/policy_field.h"
 #include "app/viewer/wizard/record_state.h"
+#include "app/viewer/wizard/snap_contents.h"
 #include "app/viewer/wizard/text_fields.h"
 
 namespace traceback::app {
@@ -35,33 +38,47 @@ SettingsPage::SettingsPage(RecordState& state, QWidget* parent)
     : QWizardPage(parent),
       m_state(&state),
       m_buffer(new QComboBox(this)),
+      m_memory(new QComboBox(this)),
+      m_policy(new PolicyField(state.traceback, this)),
       m_folder(new QLineEdit(this)),
       m_environment(linesField(5, this)),
+      m_contents(new QLabel(this)),
       m_problem(new QLabel(this)) {
   setTitle(tr("How to Record"));
-  setSubTitle(tr("Each thread keeps the newest of what it executed. A crash writes that to a file, a snap."));
+  setSubTitle(
+      tr("Each thread keeps the newest of what it executed. A crash, or what a policy says, writes that to "
+         "a file, a snap."));
   m_buffer->setEditable(true);
   m_buffer->setObjectName(QStringLiteral("buffer"));
   m_buffer->addItem(tr("as it is by default"), QString());
   for (const char* size : {"256K", "1M", "4M", "16M", "64M"})
     m_buffer->addItem(QString::fromLatin1(size), QString::fromLatin1(size));
-  m_buffer->setAccessibleName(tr("Memory for each thread"));
+  m_buffer->setAccessibleName(tr("Buffer of each thread"));
+  m_memory->setObjectName(QStringLiteral("memory"));
+  for (const MemoryChoice& choice : memoryChoices()) m_memory->addItem(choice.title, choice.value);
   m_folder->setObjectName(QStringLiteral("folder"));
   m_folder->setPlaceholderText(IncomingSnaps::defaultFolder());
-  auto* browse = new QPushButton(tr("&Browse\u2026"), this);
+  auto* browse = new QPushButton(tr("B&rowse\u2026"), this);
   m_environment->setObjectName(QStringLiteral("environment"));
   m_environment->setPlaceholderText(tr("NAME=VALUE, one a line"));
+  m_contents->setObjectName(QStringLiteral("snapContents"));
   m_problem->setObjectName(QStringLiteral("settingsProblem"));
-  m_problem->setWordWrap(true);
-  m_problem->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  for (QLabel* label : {m_contents, m_problem}) label->setWordWrap(true);
   auto* folderRow = new QHBoxLayout;
   folderRow->addWidget(m_folder, 1);
   folderRow->addWidget(browse);
-  auto* form = new QFormLayout(this);
-  form->addRow(tr("&Memory for each thread:"), m_buffer);
-  form->addRow(tr("&Folder for snaps:"), folderRow);
+  auto* form = new QFormLayout;
+  form->addRow(tr("B&uffer of each thread:"), m_buffer);
   form->addRow(tr("&Environment:"), m_environment);
-  form->addRow(m_problem);
+  form->addRow(tr("&Policy file:"), m_policy);
+  form->addRow(tr("&Folder for snaps:"), folderRow);
+  form->addRow(tr("Kept of the &memory:"), m_memory);
+  auto* layout = new QVBoxLayout(this);
+  layout->addLayout(form);
+  layout->addSpacing(6);
+  layout->addWidget(m_contents);
+  layout->addWidget(m_problem);
+  layout->addStretch(1);
   // The row is a layout, which has no buddy.
   if (auto* label = qobject_cast<QLabel*>(form->labelForField(folderRow))) label->setBuddy(m_folder);
 
@@ -74,8 +91,11 @@ SettingsPage::SettingsPage(RecordState& state, QWidget* parent)
     emit completeChanged();
   };
   connect(m_buffer, &QComboBox::currentTextChanged, this, check);
+  connect(m_memory, &QComboBox::currentIndexChanged, this, &SettingsPage::showContents);
   connect(m_folder, &QLineEdit::textChanged, this, check);
+  connect(m_policy, &PolicyField::changed, this, check);
   connect(m_environment, &QPlainTextEdit::textChanged, this, check);
+  showContents();
 }
 
 QString SettingsPage::bufferSize() const {
@@ -83,10 +103,19 @@ QString SettingsPage::bufferSize() const {
   return text == m_buffer->itemText(0) ? QString() : text;
 }
 
+void SettingsPage::initializePage() { showContents(); }
+
+void SettingsPage::showContents() {
+  Recording asChosen = m_state->recording;
+  asChosen.memory = m_memory->currentData().toString();
+  m_contents->setText(snapContents(asChosen) + u' ' + snapReaders());
+}
+
 QString SettingsPage::problemWithFields() const {
   const QString size = bufferSize();
   if (!size.isEmpty() && (bytesIn(size) < kLeast || bytesIn(size) > kGreatest))
-    return tr("Memory is a number from 16K to 1G, not %1.").arg(size);
+    return tr("A buffer has from 16K to 1G, not %1.").arg(size);
+  if (const QString problem = m_policy->problem(); !problem.isEmpty()) return problem;
   const QString folder = m_folder->text();
   if (!folder.isEmpty() && !QDir::isAbsolutePath(folder)) return tr("The folder's path begins with a slash.");
   if (QFileInfo::exists(folder) && !QFileInfo(folder).isDir()) return tr("%1 is not a folder.").arg(folder);
@@ -101,6 +130,8 @@ bool SettingsPage::isComplete() const { return problemWithFields().isEmpty(); }
 bool SettingsPage::validatePage() {
   Recording& recording = m_state->recording;
   recording.bufferSize = bufferSize();
+  recording.policy = m_policy->file();
+  recording.memory = m_memory->currentData().toString();
   recording.snapFolder = m_folder->text();
   recording.environment = linesIn(*m_environment);
   return true;

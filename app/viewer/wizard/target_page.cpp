@@ -16,6 +16,7 @@
 #include <QVBoxLayout>
 
 #include "app/viewer/wizard/record_state.h"
+#include "views/list_style.h"
 
 namespace traceback::app {
 
@@ -38,12 +39,10 @@ TargetPage::TargetPage(RecordState& state, QWidget* parent)
   m_filter->setPlaceholderText(tr("Filter by name, service, user or command"));
   m_filter->setAccessibleName(tr("Filter of the processes"));
   m_filter->setClearButtonEnabled(true);
+  views::prepareTable(m_list);
   m_list->setModel(m_sorted);
   m_list->setObjectName(QStringLiteral("processes"));
   m_list->setAccessibleName(tr("Processes"));
-  m_list->setRootIsDecorated(false);
-  m_list->setUniformRowHeights(true);
-  m_list->setAllColumnsShowFocus(true);
   m_list->header()->setStretchLastSection(true);
 
   auto* browse = new QPushButton(tr("&Browse\u2026"), this);
@@ -67,6 +66,7 @@ TargetPage::TargetPage(RecordState& state, QWidget* parent)
   layout->addWidget(m_list, 1);
   layout->addSpacing(4);
   layout->addLayout(commandRow);
+  layout->addStretch(0);  // where there is no list
 
   connect(browse, &QPushButton::clicked, this, &TargetPage::browse);
   connect(again, &QPushButton::clicked, &m_processes, &ProcessesModel::refresh);
@@ -80,8 +80,8 @@ TargetPage::TargetPage(RecordState& state, QWidget* parent)
   const auto showKind = [=, this] {
     for (QWidget* widget :
          {static_cast<QWidget*>(m_filter), static_cast<QWidget*>(m_list), static_cast<QWidget*>(again)})
-      widget->setEnabled(m_process->isChecked());
-    browse->setEnabled(m_program->isChecked());
+      widget->setVisible(m_process->isChecked());
+    browse->setVisible(m_program->isChecked());
     if (m_process->isChecked() && m_processes.rowCount() == 0) m_processes.refresh();
     showChosen();
   };
