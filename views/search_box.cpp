@@ -6,6 +6,7 @@
 #include <QCompleter>
 #include <QHeaderView>
 #include <QKeyEvent>
+#include <QTimer>
 #include <QTreeView>
 #include <utility>
 
@@ -154,7 +155,7 @@ const SearchOffer* SearchBox::named() const {
 void SearchBox::take(const SearchOffer& offer) {
   const int number = offer.number;
   // The completer, which may be at work, puts the text in after this.
-  QMetaObject::invokeMethod(this, &QLineEdit::clear, Qt::QueuedConnection);
+  QTimer::singleShot(0, this, &QLineEdit::clear);
   emit offerTaken(number);
 }
 

@@ -33,7 +33,7 @@ namespace {
 
 // Rows kept in sight above and below the current one.
 constexpr int kContextRows = 3;
-constexpr int kTreeNotesPercent = 30, kFlatNotesPercent = 22;
+constexpr int kTreeNotesPercent = 26, kFlatNotesPercent = 22;
 
 class TraceTree : public QTreeView {
  public:

@@ -19,11 +19,9 @@ void TracePane::buildActions() {
   m_flatAction->setObjectName(QStringLiteral("flat"));
   m_flatAction->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_2));
   m_flatAction->setStatusTip(tr("Show the trace line by line"));
-  auto* group = new QActionGroup(this);
-  for (QAction* action : {m_treeAction, m_flatAction}) {
-    action->setCheckable(true);
-    action->setActionGroup(group);
-  }
+  for (QAction* action : {m_treeAction, m_flatAction}) action->setCheckable(true);
+  m_treeAction->setActionGroup(new QActionGroup(this));
+  m_flatAction->setActionGroup(m_treeAction->actionGroup());
   m_treeAction->setChecked(true);
   connect(m_treeAction, &QAction::triggered, this, [this] { setMode(Mode::Tree); });
   connect(m_flatAction, &QAction::triggered, this, [this] { setMode(Mode::Flat); });
