@@ -42,15 +42,20 @@ SHORT_RUN = ["1", "1000"]  # threads and rounds of what gdb can record in a minu
 GDB_STEPS = 300
 
 
-def reverse_steps(program: pathlib.Path) -> float | None:
-    """Milliseconds of one reverse-step of gdb, in a short run that `record full` has recorded."""
-    if shutil.which("gdb") is None:
+def reverse_steps(state: pathlib.Path) -> float | None:
+    """Milliseconds of one reverse-step of gdb, in the short run, which `record full` has recorded."""
+    program = state / "short" / "workers" / "workers"
+    if shutil.which("gdb") is None or not program.exists():
         return None
-    commands = ["set confirm off", "set pagination off", "break expression", "run", "delete", "record full", "set record full insn-number-max unlimited",
+    commands = ["set confirm off", "set pagination off", "break expression", "run", "delete", "set scheduler-locking on",
+                "record full", "set record full insn-number-max unlimited",
                 *["step"] * GDB_STEPS, "python import time; began = time.monotonic()", *["reverse-step"] * (GDB_STEPS // 2),
                 f"python print('each', (time.monotonic() - began) * 1000 / {GDB_STEPS // 2})", "kill"]
-    ran = subprocess.run(["gdb", "-q", "-nx", "-batch", *[part for command in commands for part in ("-ex", command)], "--args", program, *SHORT_RUN],
-                         capture_output=True, text=True, check=False, timeout=600)
+    try:
+        ran = subprocess.run(["gdb", "-q", "-nx", "-batch", *[part for command in commands for part in ("-ex", command)], "--args", program, *SHORT_RUN],
+                             capture_output=True, text=True, check=False, timeout=600)
+    except subprocess.TimeoutExpired:
+        return None
     found = [line for line in ran.stdout.splitlines() if line.startswith("each ")]
     return float(found[0].split()[1]) if found else None
 
@@ -70,7 +75,6 @@ def scale(programs: pathlib.Path, traceback: pathlib.Path, state: pathlib.Path) 
         result.update(painting(viewer, snap))
     short = snap_of(traceback, state / "short", "workers", *SHORT_RUN)
     result["short"] = steps(short)
-    result["gdb_step_ms"] = reverse_steps(short.parent / "workers")
     return result
 
 
@@ -123,7 +127,7 @@ def table(values: dict) -> str:
     if view := values.get("viewer"):
         out.append(f"## Viewer\n\nFrom the command to the painted window, the same snap: **{view['seconds']:.2f} s**.\n")
     if large := values.get("scale"):
-        gdb = f"{large['gdb_step_ms']:.1f} ms" if large["gdb_step_ms"] else "not measured"
+        gdb = f"{values['reverse-step']:.1f} ms" if "reverse-step" in values else "not measured"
         run = large.get("short")
         short = f"{run['step_median_ms']:.3f}, {run['step_p99_ms']:.3f} ms" if run else "not measured"
         out.append(f"## Scale\n\nRings of 1 GiB of 65 threads: {large['records']:,} records, {large['entries']:,} lines and events, "

@@ -67,6 +67,7 @@ def measure_loading(results: Results, options, parts: list[str], traceback: path
             results.measured("viewer", lambda: loading.viewing(options.programs, snap))
     if "scale" in parts:
         results.measured("scale", lambda: loading.scale(options.programs, traceback, state))
+        results.measured("reverse-step", lambda: loading.reverse_steps(state))
 
 
 def machine() -> str:
