@@ -3,6 +3,7 @@
 
 overhead    processor time, memory and code of CPU-bound programs, as they are, in null mode (copied code, no probes),
             recorded, and under valgrind without a tool: interleaved runs, ratios of the medians
+techniques  the same programs' files, instrumented with and without each technique that makes probes cheap
 servers     requests a second and latency, plain and recorded in turns, of servers that have one processor
 peers       programs built here, recorded, beside uftrace, GCC's trace-pc, valgrind and gdb's record; and what a ring holds
 instrument  seconds and megabytes of machine code a second
@@ -28,16 +29,16 @@ import loading  # noqa: E402
 import overhead  # noqa: E402
 import peers  # noqa: E402
 import serving  # noqa: E402
+import techniques  # noqa: E402
 from harness import hash_of  # noqa: E402
 from results import Results  # noqa: E402
 
-PARTS = ["overhead", "servers", "peers", "instrument", "load", "viewer", "scale"]
+PARTS = ["overhead", "techniques", "servers", "peers", "instrument", "load", "viewer", "scale"]
 
 
-def measure_overhead(results: Results, options, traceback: pathlib.Path, state: pathlib.Path) -> None:
-    bench = overhead.Overhead(traceback, state)
+def measure_programs(results: Results, options, part: str, bench: overhead.Overhead) -> None:
     for program in overhead.chosen(options.only):
-        results.measured(f"overhead {program.name}", lambda program=program: bench.of(program, options.rounds))
+        results.measured(f"{part} {program.name}", lambda program=program: bench.of(program, options.rounds))
     bench.close()
 
 
@@ -80,7 +81,7 @@ def machine() -> str:
 
 def table(results: Results) -> str:
     out = [f"# Figures\n\n{machine()}\n"]
-    for part, written in (("overhead", overhead.table), ("servers", serving.table), ("peers", peers.table), ("instrument", instrumenting.table)):
+    for part, written in (("overhead", overhead.table), ("techniques", techniques.table), ("servers", serving.table), ("peers", peers.table), ("instrument", instrumenting.table)):
         if rows := results.rows(part):
             out.append(written(rows))
     return "\n".join([*out, loading.table(results.values)])
@@ -108,7 +109,9 @@ def main() -> int:
     results = Results(state / "results.json", build, options.again)
 
     if "overhead" in parts:
-        measure_overhead(results, options, traceback, state)
+        measure_programs(results, options, "overhead", overhead.Overhead(traceback, state))
+    if "techniques" in parts:
+        measure_programs(results, options, "techniques", techniques.Techniques(traceback, state))
     if "servers" in parts:
         measure_servers(results, options, build, state)
     if "peers" in parts:
