@@ -147,7 +147,7 @@ def sentences(count: int) -> str:
 
 def c_unit(folder: pathlib.Path) -> None:
     """A translation unit of some size, preprocessed: a program by csmith."""
-    ran = subprocess.run(["csmith", "--seed", "8", "--max-funcs", "60", "--max-block-size", "8", "--max-block-depth", "5", "--stop-by-stmt", "4000"], capture_output=True, text=True, check=True)
+    ran = subprocess.run(["csmith", "--seed", "8", "--max-funcs", "60", "--max-block-size", "8", "--max-block-depth", "5", "--stop-by-stmt", "4000"], cwd=folder, capture_output=True, text=True, check=True)
     (folder / "unit.c").write_text(ran.stdout)
     subprocess.run(["gcc", "-E", "-P", "-I/usr/include/csmith", "unit.c", "-o", "unit.i"], cwd=folder, check=True)
 
