@@ -226,7 +226,9 @@ QString reasonText(const model::Trace::Summary& summary) {
                                       : Words::tr("The program %1")
                                             .arg(QString::fromStdString(model::printable(summary.occasion)));
     case model::TraceReason::Hang:
-      return Words::tr("The program hung");
+      return summary.occasion.empty() ? Words::tr("The program hung")
+                                      : Words::tr("The program %1")
+                                            .arg(QString::fromStdString(model::printable(summary.occasion)));
     case model::TraceReason::Policy:
       return summary.occasion.empty() ? Words::tr("Snap taken by a policy rule")
                                       : Words::tr("The program %1: the policy wanted a snap")

@@ -37,6 +37,7 @@ void addDoctor(CLI::App& app, Action& chosen);
 void addPrepare(CLI::App& app, Action& chosen);  // hidden: processes of a run start it
 void addCompleteWords(CLI::App& app, Action& chosen);  // hidden: shells ask it
 void addCollect(CLI::App& app, Action& chosen);  // hidden: the runtime starts it
+void addWatch(CLI::App& app, Action& chosen);  // hidden: the same
 
 // Cuts the program and its arguments off the arguments of `run`, so that their options are not taken for
 // ours: all behind `--`, or from the first on that is no option of `run`.

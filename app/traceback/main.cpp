@@ -38,6 +38,7 @@ int parseAndRun(std::vector<std::string> arguments) {
   addPrepare(app, chosen);
   addCompleteWords(app, chosen);
   addCollect(app, chosen);
+  addWatch(app, chosen);
 
   // CLI11 reports by throwing, also that help was asked for.
   try {

@@ -49,7 +49,7 @@ std::string reasonText(const model::Trace::Summary& summary) {
     case model::TraceReason::Api:
       return summary.occasion.empty() ? "snapped itself" : summary.occasion;
     case model::TraceReason::Hang:
-      return "hung";
+      return summary.occasion.empty() ? "hung" : summary.occasion;
     case model::TraceReason::Policy:
       return summary.occasion.empty() ? "snapped by policy" : summary.occasion + " (snapped by policy)";
     case model::TraceReason::Unknown:

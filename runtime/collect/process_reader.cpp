@@ -18,19 +18,6 @@ namespace traceback::collect {
 
 namespace {
 
-std::vector<pid_t> threadsOf(pid_t pid) {
-  std::vector<pid_t> result;
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(std::format("/proc/{}/task", pid), error), end;
-       !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().string();
-    pid_t tid = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), tid).ec == std::errc()) result.push_back(tid);
-  }
-  std::ranges::sort(result);
-  return result;
-}
-
 long request(int what, pid_t tid, void* data = nullptr) {
   return ::ptrace(static_cast<__ptrace_request>(what), tid, nullptr, data);
 }
@@ -47,6 +34,19 @@ Bytes extendedRegistersOf(pid_t tid) {
 }
 
 }  // namespace
+
+std::vector<pid_t> threadsOf(pid_t pid) {
+  std::vector<pid_t> result;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(std::format("/proc/{}/task", pid), error), end;
+       !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    pid_t tid = 0;
+    if (std::from_chars(name.data(), name.data() + name.size(), tid).ec == std::errc()) result.push_back(tid);
+  }
+  std::ranges::sort(result);
+  return result;
+}
 
 StoppedProcess::StoppedProcess(StoppedProcess&& other) noexcept
     : m_pid(other.m_pid),

@@ -23,6 +23,9 @@ struct ThreadSnapshot {
   std::optional<ThreadWait> wait;
 };
 
+// By their numbers, ascending; none if there is no such process.
+std::vector<pid_t> threadsOf(pid_t pid);
+
 // Every thread of a process, stopped from the call of stop() until this goes away. However the calling
 // program ends, the kernel lets the threads go on.
 class StoppedProcess {

@@ -174,8 +174,13 @@ model::Result<fs::path> snapProcess(pid_t pid, const SnapOptions& options) {
   if (!folder) return std::unexpected(folder.error());
   auto contents = readLiving(pid, *folder, options.keptMemory);  // the process runs on once this is back
   if (!contents) return std::unexpected(contents.error());
-  contents->reason = format::SnapReason::UserRequest;
-  return writeSnap(*contents, snapFolderFor(options.snapFolder, contents->folder.header));
+  contents->reason = options.reason;
+  contents->occasionTid = options.occasionTid;
+  contents->occasion = options.occasion;
+  const fs::path snapFolder = snapFolderFor(options.snapFolder, contents->folder.header);
+  auto snap = writeSnap(*contents, snapFolder);
+  if (snap) keepWithin(snapFolder, options.limits, *snap);
+  return snap;
 }
 
 model::Result<fs::path> collectFault(pid_t pid, pid_t tid, const FaultOptions& options) {

@@ -15,19 +15,24 @@
 
 #include "model/error.h"
 #include "runtime/format/process.h"
+#include "runtime/format/snap.h"
 
 namespace traceback::collect {
-
-struct SnapOptions {
-  std::filesystem::path snapFolder;  // empty: where the process was told to put it, else defaultSnapFolder()
-  std::filesystem::path ringFolder;  // empty: defaultRingFolder()
-  std::optional<format::KeptMemory> keptMemory;  // nothing: as the process was told
-};
 
 // Snaps that the process's policy does not want to keep, beside a new one.
 struct SnapLimits {
   std::uint64_t diskLimit = 0;  // bytes of all in the folder; 0: none
   std::uint64_t keepSeconds = 0;  // since they were written; 0: for ever
+};
+
+struct SnapOptions {
+  std::filesystem::path snapFolder;  // empty: where the process was told to put it, else defaultSnapFolder()
+  std::filesystem::path ringFolder;  // empty: defaultRingFolder()
+  std::optional<format::KeptMemory> keptMemory;  // nothing: as the process was told
+  format::SnapReason reason = format::SnapReason::UserRequest;
+  pid_t occasionTid = 0;  // of the thread that is the reason; 0: none
+  std::string occasion = {};  // why, in words; may be empty
+  SnapLimits limits = {};
 };
 
 struct FaultOptions {

@@ -14,6 +14,7 @@ namespace traceback::collect {
 struct ThreadWait {
   pid_t tid = 0;  // of the thread that is waited for
   bool forEnd = false;  // for its end, else for a lock that it holds
+  friend bool operator==(const ThreadWait&, const ThreadWait&) = default;
 };
 
 // Reads eight bytes of the process's memory.

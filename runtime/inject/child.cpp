@@ -41,13 +41,15 @@ namespace {
   systemCall(__NR_exit, 127);
 }
 
-// vfork, raw: the child runs on a stack of its own below ours until it executes the program.
-long startChild(const ChildProgram& start) {
-  // Static, for a fault may be met on a small alternate stack.
-  alignas(16) static constinit std::uint8_t stack[16384];
-  const auto top = reinterpret_cast<std::uint64_t>(stack + sizeof stack);
-  register const ChildProgram* argument __asm__("r12") = &start;
-  register void (*entry)(const ChildProgram&) __asm__("r13") = &becomeProgram;
+using Entry = void (*)(void*);
+
+// clone, raw: a new process in this one's memory goes on in `entry`, which does not return. The stacks are
+// static, for a fault may be met on a small alternate stack.
+template <std::size_t N>
+long startProcess(long flags, std::uint8_t (&stack)[N], Entry entryFunction, void* argumentValue) {
+  const auto top = reinterpret_cast<std::uint64_t>(stack + N);
+  register void* argument __asm__("r12") = argumentValue;
+  register Entry entry __asm__("r13") = entryFunction;
   long pid;
   __asm__ volatile(
       "xorl %%r10d, %%r10d\n\t"
@@ -61,8 +63,7 @@ long startChild(const ChildProgram& start) {
       "hlt\n"
       "1:"
       : "=a"(pid)
-      : "a"(__NR_clone), "D"(static_cast<long>(CLONE_VM | CLONE_VFORK)), "S"(top), "d"(0L), "r"(argument),
-        "r"(entry)
+      : "a"(__NR_clone), "D"(flags), "S"(top), "d"(0L), "r"(argument), "r"(entry)
       : "rcx", "r8", "r10", "r11", "memory");
   return pid;
 }
@@ -91,11 +92,43 @@ int waitFor(long pid, unsigned mostMilliseconds) {
   return -1;
 }
 
+// A process that executes a program tells its parent when it ends, whatever it was made to (execve(2)), and
+// any wait meets it. So the program has another parent, which executes nothing, and is seen by nobody who
+// does not ask for such children.
+struct Between {
+  const ChildProgram* program;
+  bool beside;
+  long pid = -1;  // of the program
+  int status = -1;
+};
+
+[[gnu::noinline]] void beBetween(Between& between) {
+  alignas(16) static constinit std::uint8_t stack[16384];
+  // It has a copy of the handlers. Whoever ignores his children's ends is not told of them.
+  const Action byDefault{};
+  systemCall(__NR_rt_sigaction, SIGCHLD, asLong(&byDefault), 0, 8);
+  between.pid = startProcess(
+      CLONE_VM | CLONE_VFORK, stack,
+      [](void* program) { becomeProgram(*static_cast<const ChildProgram*>(program)); },
+      const_cast<ChildProgram*>(between.program));
+  if (!failed(between.pid) && !between.beside)
+    between.status = waitFor(between.pid, between.program->mostMilliseconds);
+  systemCall(__NR_exit, 0);
+}
+
+Between runBetween(const ChildProgram& child, bool beside) {
+  alignas(16) static constinit std::uint8_t stack[16384];
+  Between between{&child, beside};
+  const long pid =
+      startProcess(CLONE_VM, stack, [](void* data) { beBetween(*static_cast<Between*>(data)); }, &between);
+  if (!failed(pid)) waitFor(pid, 0);
+  return between;
+}
+
 }  // namespace
 
-int runChild(const ChildProgram& child) {
-  const long pid = startChild(child);
-  return failed(pid) ? -1 : waitFor(pid, child.mostMilliseconds);
-}
+int runChild(const ChildProgram& child) { return runBetween(child, false).status; }
+
+long startBeside(const ChildProgram& child) { return runBetween(child, true).pid; }
 
 }  // namespace traceback::inject

@@ -73,6 +73,20 @@ class Turn {
   Turn& operator=(const Turn&) = delete;
 };
 
+struct Variables {
+  Variables() {
+    unsigned used = 0;
+    const Environment& environment = process.environment;
+    all[used++] = "PATH=/usr/local/bin:/usr/bin:/bin";
+    if (!environment.home.empty()) all[used++] = environment.home.c_str();
+    if (!environment.stateHome.empty()) all[used++] = environment.stateHome.c_str();
+  }
+  const char* all[4] = {};
+};
+
+// Yama lets a process be traced by one other if it says so, and by that one's descendants.
+void allowTracing(std::uint32_t pid) { systemCall(__NR_prctl, PR_SET_PTRACER, pid); }
+
 bool collect(const Occasion* occasion, bool speak) {
   const Environment& environment = process.environment;
   Text<24> pid, tid, disk, keep;
@@ -97,16 +111,19 @@ bool collect(const Occasion* occasion, bool speak) {
   const Policy& rules = policy();
   if (rules.diskLimit != 0) add("--disk", disk.add(rules.diskLimit).c_str());
   if (rules.keepSeconds != 0) add("--keep", keep.add(rules.keepSeconds).c_str());
-  const char* variables[4] = {};
-  unsigned used = 0;
-  variables[used++] = "PATH=/usr/local/bin:/usr/bin:/bin";
-  if (!environment.home.empty()) variables[used++] = environment.home.c_str();
-  if (!environment.stateHome.empty()) variables[used++] = environment.stateHome.c_str();
-  const ChildProgram child{environment.collector.c_str(), arguments, variables, !speak, kMostMilliseconds};
+  const Variables variables;
+  allowTracing(process.pid);
+  const bool done =
+      runChild({environment.collector.c_str(), arguments, variables.all, !speak, kMostMilliseconds}) == 0;
+  if (process.watcher != 0) allowTracing(process.watcher);
+  return done;
+}
 
-  // Yama lets a process be traced by its descendants if it says so.
-  systemCall(__NR_prctl, PR_SET_PTRACER, process.pid);
-  return runChild(child) == 0;
+// Whether processes whose parents ended become this one's children: it would meet ours when it waits.
+bool takesInChildren() {
+  int subreaper = 0;
+  return process.pid == 1 || failed(systemCall(__NR_prctl, PR_GET_CHILD_SUBREAPER, asLong(&subreaper))) ||
+         subreaper != 0;
 }
 
 }  // namespace
@@ -114,6 +131,26 @@ bool collect(const Occasion* occasion, bool speak) {
 bool runCollector(const Occasion& occasion) {
   const Turn turn;
   return collect(&occasion, mayTell());
+}
+
+void watchForHangs() {
+  const Policy& rules = policy();
+  if (rules.hangSeconds == 0 || process.watched || process.sandboxed || !inOwnProcess()) return;
+  if (__atomic_exchange_n(&process.watched, true, __ATOMIC_SEQ_CST) || takesInChildren()) return;
+  const Turn turn;
+  const char* collector = process.environment.collector.c_str();
+  Text<24> pid, seconds, disk, keep;
+  const char* arguments[] = {collector,   "watch",
+                             "--pid",     pid.add(std::uint64_t{process.pid}).c_str(),
+                             "--seconds", seconds.add(rules.hangSeconds).c_str(),
+                             "--disk",    disk.add(rules.diskLimit).c_str(),
+                             "--keep",    keep.add(rules.keepSeconds).c_str(),
+                             nullptr};
+  const Variables variables;
+  const long watcher = startBeside({collector, arguments, variables.all, !mayTell(), 0});
+  if (failed(watcher)) return;
+  process.watcher = static_cast<std::uint32_t>(watcher);
+  allowTracing(process.watcher);
 }
 
 void runCollectorAtFault() {

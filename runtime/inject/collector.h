@@ -18,4 +18,8 @@ void runCollectorAtFault();
 // True if the snap was written.
 bool runCollector(const Occasion& occasion);
 
+// Has somebody outside watch this process for hangs, if the policy wants that, once in a process. Signals
+// must be blocked.
+void watchForHangs();
+
 }  // namespace traceback::inject

@@ -156,7 +156,14 @@ const char* readChoice(Words& words, bool snap, Policy& policy) {
   if (what.is("signal")) return readSignals(words, snap, policy);
   if (what.is("exit")) return readExits(words, snap, policy);
   if (what.is("exception")) return readExceptions(words, snap, policy);
-  if (!what.is("call")) return "takes signal, exit, exception or call";
+  if (what.is("hang")) {
+    policy.hangSeconds = 0;
+    if (!snap) return nullptr;
+    if (!isQuantity(words.next(), kTimes, policy.hangSeconds) || policy.hangSeconds == 0)
+      return "takes a time: write 30s or 5m";
+    return nullptr;
+  }
+  if (!what.is("call")) return "takes signal, exit, exception, hang or call";
   policy.snapCalls = snap;
   return nullptr;
 }

@@ -12,6 +12,7 @@
 //                                 end of a name for any rest; or `ignore`: of several that fit the last
 //                                 counts
 //   snap call                     of traceback_snap(): this is so unless `ignore call`
+//   snap hang TIME                if threads have waited for each other for so long; or `ignore hang`
 //   repeat COUNT                  snaps of one kind from one place; 0: as many as come
 //   rate COUNT/TIME               snaps at most in that time, as 20/1h; those of faults do not count
 //   memory stacks | none | writable | all    what of the process's memory a snap keeps
@@ -49,6 +50,7 @@ struct PolicyValues {
   std::uint32_t repeats = 1;         // 0: no limit
   std::uint32_t rateCount = 20;
   std::uint64_t rateSeconds = 3600;
+  std::uint64_t hangSeconds = 0;     // 0: hangs are not looked for
   std::uint64_t diskLimit = 0;       // 0: none
   std::uint64_t keepSeconds = 0;     // 0: for ever
   bool memorySaid = false;

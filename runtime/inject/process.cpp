@@ -121,6 +121,8 @@ void childStarted(bool betweenProbes) {
   ++process.generation;
   process.folder.clear();
   process.folderFailed = false;
+  process.watched = false;
+  process.watcher = 0;
   process.file = nullptr;  // it was mapped for the parent alone
   process.lock = SpinLock();
   forgetActionLock();

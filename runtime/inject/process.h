@@ -47,6 +47,8 @@ struct Process {
   std::uint64_t generation = 0;  // grows in each forked child
   Path folder;  // of this process, in the ring folder; empty until a thread needs it
   bool folderFailed = false;
+  bool watched = false;  // somebody looks for hangs (collector.h)
+  std::uint32_t watcher = 0;  // who
   bool logicalClock = false;  // clock.h
   format::ProcessHeader* file = nullptr;
   SpinLock lock;  // of the folder and of the table of rings

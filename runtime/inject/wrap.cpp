@@ -1,4 +1,5 @@
 // What the entries in wrap.S call: the thread's head probe found the sentinel.
+#include "runtime/inject/collector.h"
 #include "runtime/inject/hold.h"
 #include "runtime/inject/levels.h"
 #include "runtime/inject/process.h"
@@ -16,7 +17,10 @@ Word* freshWord(std::uint64_t stackPointer) {
   Thread& t = thread();
   if (traceback_probation.cursor != traceback_probation.base)
     __atomic_store_n(&traceback_probation.cursor, traceback_probation.base, __ATOMIC_RELAXED);
-  if (slot() == &traceback_probation || t.state == ThreadState::Probation) attach(t);
+  if (slot() == &traceback_probation || t.state == ThreadState::Probation) {
+    attach(t);
+    if (t.state == ThreadState::Traced) watchForHangs();
+  }
   attachLate(t);
   if (t.state == ThreadState::Traced) {
     if (slot() != &t.discard) forgetEarlySentinel(*slot());

@@ -39,11 +39,12 @@ class PolicyTest : public QObject {
         "record off\nbuffer 2M\nrings 12\ntotal 64M\nsnap signal TERM SIGINT 64\nignore signal QUIT\nsnap "
         "exit 1-3 255\n"
         "ignore exit 2\nsnap exception std::exception my::*\nignore exception my::Expected # as they say\n"
-        "ignore call\nrepeat 7\nrate 5/10m\nmemory writable\ndisk 1G\nkeep 30d");
+        "ignore call\nrepeat 7\nrate 5/10m\nsnap hang 90s\nmemory writable\ndisk 1G\nkeep 30d");
     QCOMPARE(parsed.wrong, 0u);
     const Policy& policy = parsed.policy;
     QVERIFY(!policy.record && !policy.snapCalls);
     QCOMPARE(policy.bufferSize, 2u << 20);
+    QCOMPARE(policy.hangSeconds, 90u);
     QCOMPARE(policy.mostRings, 12u);
     QCOMPARE(policy.mostBytes, 64u << 20);
     QCOMPARE(policy.snapSignals, 1u << 14 | 1u << 1 | 1ull << 63);
@@ -82,6 +83,9 @@ class PolicyTest : public QObject {
                              "buffer 1K",
                              "buffer 2T",
                              "buffer 99999999999999999999",
+                             "snap hang",
+                             "snap hang 0s",
+                             "snap hang soon",
                              "rings",
                              "rings 0",
                              "rings 2000",

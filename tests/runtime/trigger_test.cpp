@@ -86,6 +86,12 @@ class TriggerTest : public QObject {
     QVERIFY(traced.processFolders().empty());
   }
 
+  void theProgramMeetsNoChildOfOurs() {
+    PolicyRun traced("");
+    QCOMPARE(traced.run({"childless"}).output, QByteArray("snap 0\nchild -1 1, ended 0\nsnap 0\n10\n"));
+    QCOMPARE(traced.snaps().size(), 2u);
+  }
+
   void thePolicyLimitsHowOften() {
     PolicyRun often("repeat 0\nrate 4/1h\n");
     QCOMPARE(

@@ -8,12 +8,14 @@
 #include <string_view>
 #include <thread>
 
+#include "runtime/collect/hang_watch.h"
 #include "runtime/collect/recover.h"
 
 using namespace traceback;
 
 int main(int count, char** arguments) {
-  if (count < 2 || std::string_view(arguments[1]) != "collect") return 2;
+  const std::string_view command = count < 2 ? "" : arguments[1];
+  if (command != "collect" && command != "watch") return 2;
   if (const char* home = std::getenv("HOME"); home != nullptr && std::string_view(home).ends_with("/slow"))
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
   std::map<std::string, std::string, std::less<>> values;
@@ -27,6 +29,12 @@ int main(int count, char** arguments) {
   const auto number = [&](const char* name) { return std::strtoull(values[name].c_str(), nullptr, 10); };
   const auto pid = static_cast<pid_t>(number("--pid")), tid = static_cast<pid_t>(number("--tid"));
   const collect::SnapLimits limits{.diskLimit = number("--disk"), .keepSeconds = number("--keep")};
+  if (command == "watch") {
+    collect::detachFromProgram();
+    collect::watchForHangs(pid,
+                           {.patience = std::chrono::seconds(number("--seconds")), .snap = {}, .onSnap = {}});
+    return 0;
+  }
   const std::string occasion = values["--occasion"];
   const auto snap =
       occasion.empty()

@@ -1,6 +1,7 @@
 // Throws, asks for snaps and exits, with traced code between.
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -56,6 +57,9 @@ void* inThread(void*) {
   return nullptr;
 }
 
+volatile int childrenEnded;
+void childEnded(int) { childrenEnded = childrenEnded + 1; }
+
 void inHandler(int signal) {
   traced_handler(signal);
   std::printf("handler %d\n", traceback_snap("from a handler"));
@@ -73,6 +77,16 @@ void calls() {
   pthread_join(thread, nullptr);
   std::signal(SIGUSR1, inHandler);
   std::raise(SIGUSR1);
+}
+
+// Who writes the snap is nobody's child.
+void childless() {
+  std::signal(SIGCHLD, childEnded);
+  std::printf("snap %d\n", fromHere());
+  const pid_t found = waitpid(-1, nullptr, WNOHANG);
+  std::printf("child %d %d, ended %d\n", found, errno == ECHILD, childrenEnded);
+  std::signal(SIGCHLD, SIG_IGN);
+  std::printf("snap %d\n", traceback_snap("children are ignored"));
 }
 
 void throws() {
@@ -97,6 +111,7 @@ int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "";
   if (std::strcmp(how, "calls") == 0) calls();
   if (std::strcmp(how, "throws") == 0) throws();
+  if (std::strcmp(how, "childless") == 0) childless();
   if (std::strcmp(how, "changes") == 0) {
     thrown(1);
     const int file = open(argv[2], O_WRONLY | O_TRUNC);

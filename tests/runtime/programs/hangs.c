@@ -1,0 +1,65 @@
+// Threads that wait for each other, in the way that the first argument names.
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "module.h"
+
+static volatile uint64_t counter;
+static pthread_mutex_t locks[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static pthread_barrier_t barrier;
+
+static void* takesBoth(void* first) {
+  const long mine = (long)first;
+  volatile uint64_t own = 0;
+  count(&own, 10);
+  pthread_mutex_lock(&locks[mine]);
+  pthread_barrier_wait(&barrier);
+  pthread_mutex_lock(&locks[1 - mine]);
+  return first;
+}
+
+static void* takesOne(void* unused) {
+  pthread_mutex_lock(&locks[0]);
+  return unused;
+}
+
+static void* contends(void* unused) {
+  for (int i = 0; i < 2500; ++i) {
+    pthread_mutex_lock(&locks[0]);
+    usleep(500);
+    pthread_mutex_unlock(&locks[0]);
+  }
+  return unused;
+}
+
+int main(int argc, char** argv) {
+  (void)argc;
+  count(&counter, 10);
+  pthread_t threads[2];
+  if (!strcmp(argv[1], "two")) {
+    printf("%p %p\n", (void*)&locks[0], (void*)&locks[1]);
+    fflush(stdout);
+    pthread_barrier_init(&barrier, NULL, 2);
+    for (long i = 0; i < 2; ++i) pthread_create(&threads[i], NULL, takesBoth, (void*)i);
+    pause();
+  }
+  if (!strcmp(argv[1], "join") || !strcmp(argv[1], "self")) {
+    printf("%p\n", (void*)&locks[0]);
+    fflush(stdout);
+    pthread_mutex_lock(&locks[0]);
+    if (!strcmp(argv[1], "self")) pthread_mutex_lock(&locks[0]);
+    pthread_create(&threads[0], NULL, takesOne, NULL);
+    pthread_join(threads[0], NULL);
+  }
+  if (!strcmp(argv[1], "busy")) {
+    for (int i = 0; i < 2; ++i) pthread_create(&threads[i], NULL, contends, NULL);
+    for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
+    // What looks for hangs is no child that the program meets.
+    printf("%d\n", (int)waitpid(-1, NULL, 0));
+  }
+  return 0;
+}
