@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <QDateTime>
 #include <QStringList>
+#include <csignal>
 
 #include "views/formatting.h"
 
@@ -90,7 +91,11 @@ QString EntryText::what(const model::Entry& entry, const model::CallSpan* call) 
     case model::EntryKind::Exception:
       return Words::tr("a C++ exception was thrown");
     case model::EntryKind::Signal: {
-      const QString meaning = signalMeaning(entry.detail);
+      // One that was sent means nothing of what its name says.
+      const model::Trace::Summary& summary = m_trace->summary;
+      const bool sent = entry.detail == summary.signal && entry.detail != SIGABRT &&
+                        static_cast<std::int32_t>(summary.signalCode) <= 0;
+      const QString meaning = sent ? QString() : signalMeaning(entry.detail);
       const QString name = signalName(entry.detail);
       return meaning.isEmpty() ? Words::tr("%1 arrived").arg(name)
                                : Words::tr("%1 arrived: %2").arg(name, meaning);

@@ -24,12 +24,13 @@ struct Ink {
   QRect rect;  // what is left of the cell
   QColor color;
 
-  void text(const QString& text, const QFont& font, const QColor& pen) {
+  void text(const QString& text, const QFont& font, const QColor& pen,
+            Qt::TextElideMode elided = Qt::ElideRight) {
     if (rect.width() <= 0) return;
     painter->setFont(font);
     painter->setPen(pen);
     const QFontMetrics metrics(font);
-    const QString shown = metrics.elidedText(text, Qt::ElideRight, rect.width());
+    const QString shown = metrics.elidedText(text, elided, rect.width());
     painter->drawText(rect, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine, shown);
     rect.setLeft(rect.left() + metrics.horizontalAdvance(shown));
   }
@@ -167,7 +168,9 @@ void TraceDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
       ink.text(*note, option.font, selected ? plain : theme.text);
     }
   } else {
-    ink.text(index.data(Qt::DisplayRole).toString(), option.font, selected ? plain : theme.dimText);
+    // Of a place the line, or the address, tells most.
+    ink.text(index.data(Qt::DisplayRole).toString(), option.font, selected ? plain : theme.dimText,
+             index.column() == kPlaceColumn ? Qt::ElideLeft : Qt::ElideRight);
   }
   painter->restore();
 }

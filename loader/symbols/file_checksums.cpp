@@ -135,8 +135,7 @@ class TableReader {
 
   template <typename T>
   std::optional<std::uint64_t> number() {
-    const auto value = m_bytes.read<T>();
-    return value ? std::optional<std::uint64_t>(*value) : std::nullopt;
+    return m_bytes.read<T>().transform([](T value) { return std::uint64_t{value}; });
   }
   // Of four bytes, or in the 64-bit format of eight.
   std::optional<std::uint64_t> offsetNumber() {

@@ -14,8 +14,6 @@
 #include <cstring>
 #include <format>
 
-extern char** environ;
-
 namespace traceback::loader {
 
 namespace {
@@ -98,7 +96,7 @@ std::unexpected<model::Error> GdbSession::lose(std::string why) {
   return model::fail(std::move(why));
 }
 
-bool GdbSession::send(std::string text) {
+bool GdbSession::send(const std::string& text) {
   std::string_view rest = text;
   while (!rest.empty()) {
     const ssize_t sent = ::send(m_channel, rest.data(), rest.size(), MSG_NOSIGNAL);

@@ -46,7 +46,7 @@ class GdbSession {
 
  private:
   explicit GdbSession(Limits limits) : m_limits(std::move(limits)) {}
-  bool send(std::string text);
+  bool send(const std::string& text);
   model::Result<std::string> nextLine(std::chrono::steady_clock::time_point until);
   std::unexpected<model::Error> lose(std::string why);
 

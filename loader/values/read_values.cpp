@@ -85,6 +85,7 @@ class ValuesOfProcess {
     m_gdb = &*gdb;
     ValueReader reader(*gdb);
     auto done = readThreads(reader);
+    m_gdb = nullptr;
     if (!done) return std::unexpected(done.error());
     return std::move(m_values);
   }

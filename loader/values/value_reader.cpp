@@ -79,7 +79,8 @@ model::Result<void> ValueReader::expand(const std::string& where, model::Value& 
   m_partsLeft = kMostPartsInAll;
   const auto done = addParts(object, 0, value);
   if (m_gdb.isLost()) return done;
-  m_gdb.ask("-var-delete " + object);
+  const auto gone = m_gdb.ask("-var-delete " + object);
+  if (!gone && m_gdb.isLost()) return std::unexpected(gone.error());
   return {};
 }
 

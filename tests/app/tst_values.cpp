@@ -29,7 +29,7 @@ QJsonObject frameOf(const QList<QJsonObject>& frames, const QString& function) {
 }
 
 QJsonObject variable(const QJsonValue& values, const QString& name) {
-  for (const QJsonValue& value : values.toArray())
+  for (const auto& value : values.toArray())
     if (value["name"].toString() == name) return value.toObject();
   return {};
 }
@@ -69,7 +69,7 @@ class ValuesTest : public QObject {
     const Ran ran = m_line.traceback({"print", "--values", "--format", "json", m_writable});
     QCOMPARE(ran.status, 0);
     const auto frames = objectsIn(ran.out);
-    const QJsonObject innermost = frames.first();
+    const QJsonObject& innermost = frames.first();
     QCOMPARE(innermost["function"].toString(), "scaled");
     QCOMPARE(innermost["inlined"].toBool(), true);
     QCOMPARE(textOf(innermost["locals"], "doubled"), "8");

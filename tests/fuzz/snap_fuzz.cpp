@@ -30,11 +30,11 @@ std::uint64_t load(Bytes bytes) {
       std::make_shared<const traceback::loader::MemoryBytes>(bytes), "fuzz");
   if (!snap) return sum;
   const auto process = traceback::loader::readRecordedProcess(std::move(*snap), options);
-  traceback::loader::writeCore(process, [&sum](Bytes part) {
-    sum += part.size();
-    return true;
-  });
-  return sum;
+  const bool written = traceback::loader::writeCore(process, [&sum](Bytes part) {
+                         sum += part.size();
+                         return true;
+                       }).has_value();
+  return written ? sum : 0;
 }
 
 std::uint32_t crcOf(Bytes bytes) {

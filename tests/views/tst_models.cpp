@@ -123,6 +123,24 @@ call main main.c
     QCOMPARE(shape(tree), QStringLiteral("main(10 f(20 20 g(30) 21) 11)"));
   }
 
+  void aSignalThatWasSentIsNotTakenForAFault() {
+    const auto trace = tests::traceOf("call main main.c\n  10\n  signal 11\n");
+    trace->summary.reason = model::TraceReason::Fault;
+    trace->summary.signal = 11;
+    SourceCache sources;
+    FlatModel flat(sources);
+    const auto row = [&](std::uint32_t code) {
+      trace->summary.signalCode = code;
+      flat.setThread(nullptr, {});
+      flat.setThread(trace, {0});
+      const QModelIndex signal = flat.reveal(2);
+      return signal.siblingAtColumn(views::kWhatColumn).data().toString();
+    };
+    QCOMPARE(row(1), QStringLiteral("SIGSEGV arrived: invalid memory reference"));  // SEGV_MAPERR
+    QCOMPARE(row(0), QStringLiteral("SIGSEGV arrived"));  // SI_USER
+    QCOMPARE(row(static_cast<std::uint32_t>(-6)), QStringLiteral("SIGSEGV arrived"));  // SI_TKILL
+  }
+
   void callsThatBeganBeforeTheTraceAreShownAsSuch() {
     const auto trace = tests::traceOf(R"(
 in main main.c
