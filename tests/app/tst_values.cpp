@@ -29,7 +29,7 @@ QJsonObject frameOf(const QList<QJsonObject>& frames, const QString& function) {
 }
 
 QJsonObject variable(const QJsonValue& values, const QString& name) {
-  for (const auto& value : values.toArray())
+  for (const QJsonValue value : values.toArray())
     if (value["name"].toString() == name) return value.toObject();
   return {};
 }
