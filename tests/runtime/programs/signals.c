@@ -324,14 +324,16 @@ static void children(void) {
 }
 
 static void* threadRaises(void* data) {
-  count(&counter, 10);
+  volatile uint64_t mine = 0;
+  count(&mine, 10);
   for (int i = 0; i < 100; ++i) pthread_kill(pthread_self(), SIGUSR1);
-  count(&counter, 10);
+  count(&mine, 10);
   return data;
 }
 static void* threadWaits(void* data) {
+  volatile uint64_t mine = 0;
   for (;;) {
-    count(&counter, 100);
+    count(&mine, 100);
     pthread_testcancel();
   }
   return data;
