@@ -42,7 +42,7 @@ Print(Length(ConjugacyClasses(SymmetricGroup(8))), Factors(2^101 - 1), "\\n");
 """
 
 LUA = """local function fib(i) if i < 2 then return i end return fib(i - 1) + fib(i - 2) end
-print(fib(32))
+print(fib(34))
 local words = {}
 for i = 1, 400000 do words[i] = string.format("%x", (i * 7919) % 65537) end
 table.sort(words)
@@ -81,7 +81,7 @@ def fannkuch(n):
                     return total, most
                 s[i] = i
                 p.insert(i + 1, p.pop(0))
-print(fannkuch(8), collections.Counter(re.findall(r"\\w+", open("text").read(2000000))).most_common(4))
+print(fannkuch(9), collections.Counter(re.findall(r"\\w+", open("text").read(2000000))).most_common(4))
 """
 
 SCENE = """#version 3.7; global_settings { assumed_gamma 1 } camera { location <0,2,-9> look_at 0 } light_source { <3,5,-5> rgb 1 }
@@ -93,7 +93,7 @@ plane { y, -2.5 pigment { checker rgb 0 rgb 1 } }
 """
 
 SQL = """create table t(a integer primary key, b text, c real);
-with recursive n(i) as (select 1 union all select i + 1 from n where i < 500000) insert into t select i, printf('%08x', (i * 2654435761) % 4294967296), i / 7.0 from n;
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 1500000) insert into t select i, printf('%08x', (i * 2654435761) % 4294967296), i / 7.0 from n;
 create index tb on t(b);
 select count(*), min(b), max(b), round(sum(c), 3) from t;
 select a from t where exists (select 1 from t u where u.a = t.a / 2 and u.b < t.b) order by b limit 3;
@@ -113,7 +113,7 @@ PROGRAMS = (
     Program("gap", ("gap", "-A", "-q", "-r"), "sums.g", ("libgap.so.9",)),
     Program("stockfish", ("stockfish", "bench", "16", "1", "12"), lines="Nodes searched"),
     Program("link-grammar", ("link-parser", "en", "-verbosity=0", "-limit=200"), "sentences", ("liblink-grammar.so.5",)),
-    Program("povray", ("povray", "-D", "-GA", "+Iscene.pov", "+Oscene.ppm", "+FP", "+W200", "+H150", "+A0.2", "-J", "+WT1"), result="scene.ppm"),
+    Program("povray", ("povray", "-D", "-GA", "+Iscene.pov", "+Oscene.ppm", "+FP", "+W500", "+H400", "+A0.2", "-J", "+WT1"), result="scene.ppm"),
     Program("sqlite3", ("sqlite3", ":memory:"), "work.sql", ("libsqlite3.so.0",)),
     Program("nextpnr", ("nextpnr-ice40", "-q", "--hx8k", "--package", "ct256", "--json", "circuit.json", "--asc", "circuit.asc", "--seed", "1", "--threads", "1"),
             result="circuit.asc"),
