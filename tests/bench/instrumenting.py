@@ -3,11 +3,12 @@
 import json
 import os
 import pathlib
-import shutil
 import statistics
 import subprocess
 import tempfile
 import time
+
+from programs import path_of
 
 PROGRAMS = ["gzip", "zstd", "sqlite3", "gawk", "perl", "git", "gdb", "cc1"]
 
@@ -17,14 +18,8 @@ def code_size(program: str) -> int:
     return sum(int(line.split("]")[1].split()[4], 16) for line in lines if "PROGBITS" in line and " AX " in line)
 
 
-def of_name(program: str) -> str | None:
-    if program == "cc1":
-        return subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True, text=True, check=True).stdout.strip()
-    return shutil.which(program)
-
-
 def measured(traceback: pathlib.Path, program: str) -> dict | None:
-    path = of_name(program)
+    path = path_of(program)
     if path is None:
         return None
     with tempfile.TemporaryDirectory() as folder:

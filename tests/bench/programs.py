@@ -20,6 +20,13 @@ LIBRARIES = pathlib.Path("/usr/lib/x86_64-linux-gnu")
 MEGABYTE = 1_000_000
 
 
+def path_of(program: str) -> str | None:
+    if program == "cc1":
+        ran = subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True, text=True, check=False)
+        return ran.stdout.strip() or None
+    return shutil.which(program, path=f"{os.environ['PATH']}:/usr/games")
+
+
 @dataclasses.dataclass(frozen=True)
 class Program:
     """`command` runs in a folder with everything that `inputs` makes; `reads` is its standard input, of that folder."""
@@ -31,10 +38,7 @@ class Program:
     lines: str = ""  # that have this in them
 
     def path(self) -> str | None:
-        if self.name == "cc1":
-            ran = subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True, text=True, check=False)
-            return ran.stdout.strip() or None
-        return shutil.which(self.command[0], path=f"{os.environ['PATH']}:/usr/games")
+        return path_of(self.command[0])
 
 
 GAP = """s := 0;; for i in [1 .. 4000000] do s := (s * 3 + i) mod 1000003; od; Print(s, "\\n");

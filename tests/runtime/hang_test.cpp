@@ -29,6 +29,14 @@ std::vector<pid_t> tids(const std::vector<collect::WaitingThread>& threads) {
 
 class HangTest : public QObject {
   Q_OBJECT
+ private:
+  // By a policy of its own, in the folder.
+  static bool watchesForHangs(TracedRun& traced, const QTemporaryDir& folder) {
+    QFile policy(folder.filePath("policy"));
+    traced.setVariable("TRACEBACK_POLICY", policy.fileName());
+    return policy.open(QIODevice::WriteOnly) && policy.write("snap hang 1s\n") > 0;
+  }
+
  private slots:
   void whoWaitsForItselfInTheEndIsDeadlocked() {
     QVERIFY(collect::deadlocked({}).empty());
@@ -51,11 +59,8 @@ class HangTest : public QObject {
     QFETCH(QString, kind);
     QFETCH(unsigned, locks);
     QTemporaryDir folder;
-    QFile policy(folder.filePath("policy"));
-    QVERIFY(policy.open(QIODevice::WriteOnly) && policy.write("snap hang 1s\n") > 0);
-    policy.close();
     TracedRun traced("hangs");
-    traced.setVariable("TRACEBACK_POLICY", policy.fileName());
+    QVERIFY(watchesForHangs(traced, folder));
     auto process = traced.start({kind});
     QVERIFY(process->waitForReadyRead(30'000));
     const auto addresses = process->readLine().split(' ');
@@ -84,11 +89,8 @@ class HangTest : public QObject {
 
   void locksThatAreOnlyMuchWantedAreNoHang() {
     QTemporaryDir folder;
-    QFile policy(folder.filePath("policy"));
-    QVERIFY(policy.open(QIODevice::WriteOnly) && policy.write("snap hang 1s\n") > 0);
-    policy.close();
     TracedRun traced("hangs");
-    traced.setVariable("TRACEBACK_POLICY", policy.fileName());
+    QVERIFY(watchesForHangs(traced, folder));
     const Outcome outcome = traced.run({"busy"});
     QCOMPARE(outcome.output, QByteArray("-1\n"));
     QVERIFY(!outcome.killed && outcome.status == 0);
