@@ -254,13 +254,12 @@ class Emitter {
   // Code that runs past the function's end goes on in the original.
   void emitFallOff() {
     const Instruction& last = m_function.instructions.back();
-    if (last.flow == Flow::Jump || last.flow == Flow::IndirectJump || last.flow == Flow::Return ||
-        last.flow == Flow::Stop)
-      return;
-    setOrigin(last, true);
-    // Behind a call the cursor is nowhere but in memory, so it goes on as whoever comes from elsewhere does.
     const bool behindCall = last.flow == Flow::Call || last.flow == Flow::IndirectCall;
-    m_keeps&& behindCall ? m_code.jumpExactly(m_function.end()) : m_code.jump(m_function.end());
+    if (!behindCall && !m_function.runsOn()) return;
+    setOrigin(last, true);
+    // A call that ends its function is not expected back: if it comes, it has the cursor nowhere but in
+    // memory.
+    behindCall ? m_code.jumpExactly(m_function.end()) : m_code.jump(m_function.end());
   }
 
   void emitWraps() {

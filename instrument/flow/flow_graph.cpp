@@ -159,6 +159,18 @@ void cutLoops(Function& f) {
 
 }  // namespace
 
+bool Function::runsOn() const {
+  if (instructions.empty()) return false;
+  switch (instructions.back().flow) {
+    case Flow::Next:
+    case Flow::Branch:
+    case Flow::ShortBranch:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::ptrdiff_t Function::instructionAt(VirtAddr address) const {
   const auto it = std::ranges::lower_bound(instructions, address, {}, &Instruction::address);
   return it != instructions.end() && it->address == address ? it - instructions.begin() : -1;

@@ -71,6 +71,8 @@ struct Function {
 
   VirtAddr end() const { return {start.value + size}; }
   bool contains(VirtAddr a) const { return a >= start && a < end(); }
+  // Whether control may come to its end, other than behind a call.
+  bool runsOn() const;
   // Index of the instruction that starts at the address, or -1.
   std::ptrdiff_t instructionAt(VirtAddr address) const;
   // The block that begins at the address, or kNone.

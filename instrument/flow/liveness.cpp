@@ -202,11 +202,13 @@ void findCursorKeepers(Program& program) {
           changed = true;
         }
       };
+      const auto leadsTo = [&](VirtAddr target) {
+        Function* to = program.functionAt(target);
+        enters(to, to != nullptr && to->start == target);
+      };
       for (const Instruction& insn : from.instructions)
-        if (insn.target.value != 0) {
-          Function* to = program.functionAt(insn.target);
-          enters(to, to != nullptr && to->start == insn.target);
-        }
+        if (insn.target.value != 0) leadsTo(insn.target);
+      if (from.runsOn()) leadsTo(from.end());
       for (const std::uint32_t kin : from.kin) enters(&program.functions[kin], false);
     }
   }

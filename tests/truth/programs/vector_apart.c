@@ -5,6 +5,7 @@
 
 unsigned long mixed(unsigned long n);
 unsigned long jumpsOn(unsigned long n);
+unsigned long endsInCall(unsigned long n);
 
 __asm__(
     ".text\n"
@@ -40,6 +41,30 @@ __asm__(
     "  jmp weigh\n"
     ".cfi_endproc\n"
     ".size jumpsOn, . - jumpsOn\n"
+    // Its last instruction is a call that does not come back.
+    ".type endsInCall, @function\n"
+    "endsInCall:\n"
+    ".cfi_startproc\n"
+    "  movq %rdi, %xmm15\n"
+    "  cmp $1000, %rdi\n"
+    "  ja 4f\n"
+    "  cmp $500, %rdi\n"
+    "  ja behindTheCall\n"
+    "  lea 3(%rdi), %rax\n"
+    "  ret\n"
+    "4: sub $8, %rsp\n"
+    ".cfi_def_cfa_offset 16\n"
+    "  call abort@PLT\n"
+    ".cfi_endproc\n"
+    ".size endsInCall, . - endsInCall\n"
+    "behindTheCall:\n"
+    ".cfi_startproc\n"
+    "  jp 5f\n"
+    "  add $11, %rdi\n"
+    "5: lea (%rdi,%rdi,4), %rax\n"
+    "  ret\n"
+    ".cfi_endproc\n"
+    ".size behindTheCall, . - behindTheCall\n"
     ".section .rodata\n"
     ".p2align 4\n"
     "one: .quad 1, 0\n"
@@ -60,6 +85,7 @@ int main(void) {
   unsigned long sum = 0, all[16];
   for (unsigned long n = 0; n < 16; ++n) {
     sum = sum * 3 + mixed(n) + jumpsOn(n) + weigh(sum);
+    sum += endsInCall(n * 60);
     all[n] = sum % 101;
   }
   qsort(all, 16, sizeof *all, compare);
