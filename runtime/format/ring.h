@@ -85,7 +85,9 @@ struct RingHeader {
   std::uint32_t signalSequence;  // signals begun so far
   std::uint8_t name[16];  // the thread's, zero-padded, as of the ring's making
   std::uint32_t held;  // 1 while the thread waits, at the end of a sub-buffer, for a snap to be made
-  std::uint8_t reserved[52];
+  std::uint32_t historySize;  // bytes
+  std::uint64_t historyOffset;  // in the file, of the coarse history (history.h); 0 if there is none
+  std::uint8_t reserved[40];
   SegmentHeader segments[kMaxSegments];
 };
 static_assert(sizeof(RingHeader) == 128 + 64 * kMaxSegments && sizeof(RingHeader) <= kRingHeaderSize);

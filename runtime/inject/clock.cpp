@@ -36,6 +36,10 @@ std::uint64_t timeStamp() {
   if (process.logicalClock && process.file != nullptr)
     return __atomic_add_fetch(&format::clockIn(*process.file).logicalTime, std::uint64_t{1},
                               __ATOMIC_SEQ_CST);
+  return processorTicks();
+}
+
+std::uint64_t processorTicks() {
   std::uint32_t low, high;
   __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
   return (std::uint64_t{high} << 32) | low;

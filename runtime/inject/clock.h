@@ -9,6 +9,9 @@ namespace traceback::inject {
 // Never twice the same from the logical clock. Not before the process file is there, where that is in use.
 std::uint64_t timeStamp();
 
+// Of this processor: how much time went by, roughly, whether or not processors agree.
+std::uint64_t processorTicks();
+
 // Whether the counter can be trusted; asked once, when the process file is made.
 bool counterIsTrusted();
 

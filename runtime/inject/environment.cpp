@@ -140,6 +140,10 @@ void takeEnvironment(char** entries, Environment& environment) {
     } else if ((value = valueOf(entry, "TRACEBACK_BUFFER_SIZE"))) {
       environment.bufferSize = parseSize(value);
       keep = false;
+    } else if ((value = valueOf(entry, "TRACEBACK_HISTORY"))) {
+      environment.historySize = parseSize(value);
+      environment.historySaid = environment.historySize != 0 || strcmp(value, "off") == 0;
+      keep = false;
     } else if ((value = valueOf(entry, "TRACEBACK_RINGS"))) {
       environment.mostRings = parseSize(value);
       keep = false;

@@ -1,5 +1,7 @@
 #include "runtime/inject/policy.h"
 
+#include "runtime/format/history.h"
+
 namespace traceback::inject {
 
 namespace {
@@ -193,6 +195,17 @@ const char* readRule(Word rule, Words& words, Policy& policy) {
     policy.bufferSize = number;
     return nullptr;
   }
+  if (rule.is("history")) {
+    const Word value = words.next();
+    policy.historySaid = true;
+    policy.historySize = 0;
+    if (value.is("off")) return nullptr;
+    if (!isQuantity(value, kSizes, number) || number < format::kLeastHistorySize ||
+        number > format::kMostHistorySize)
+      return "takes a size from 64K to 16M, or off";
+    policy.historySize = number;
+    return nullptr;
+  }
   if (rule.is("rings")) {
     if (!isNumber(words.next(), number) || number < 1 || number > 1024)
       return "takes a number from 1 to 1024";
@@ -220,8 +233,8 @@ const char* readRule(Word rule, Words& words, Policy& policy) {
     if (!isQuantity(words.next(), kTimes, policy.keepSeconds)) return "takes a time: write 12h or 30d";
     return nullptr;
   }
-  return "is no rule: there are snap, ignore, record, buffer, rings, total, repeat, rate, memory, disk and "
-         "keep";
+  return "is no rule: there are snap, ignore, record, buffer, history, rings, total, repeat, rate, memory, "
+         "disk and keep";
 }
 
 // As above; a line that is wrong changes nothing. What it wrote behind the names that hold is not looked at.

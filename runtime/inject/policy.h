@@ -3,6 +3,7 @@
 //
 //   record on | off
 //   buffer SIZE                   of each thread, as 64K, 1M
+//   history SIZE | off            of each thread, of what it did before: 64K to 16M
 //   rings COUNT                   of threads that have one at one time
 //   total SIZE                    of all rings, those of ended threads included
 //   snap signal NAME...           as TERM, SIGTERM or 15, though it need not mean a fault; or `ignore`
@@ -42,6 +43,8 @@ struct PolicyValues {
   bool record = true;
   bool snapCalls = true;
   std::uint64_t bufferSize = 0;      // 0: not said
+  bool historySaid = false;
+  std::uint64_t historySize = 0;     // 0: none is kept
   std::uint64_t mostRings = 0;       // 0: not said
   std::uint64_t mostBytes = 0;       // of all rings; 0: not said
   std::uint64_t snapSignals = 0;     // bit n - 1 for signal n

@@ -20,6 +20,8 @@ struct Environment {
   bool off = false;            // TRACEBACK=off, or a set-user-id program
   std::uint64_t bufferSize = 0;
   std::uint64_t mostRings = 0, mostBytes = 0;  // of threads at one time; of all rings together. 0: not said
+  std::uint64_t historySize = 0;  // bytes of a thread's coarse history; 0: none is kept
+  bool historySaid = false;
   format::KeptMemory keptMemory = format::KeptMemory::Stacks;
   bool keptMemorySaid = false;
   Path snapFolder;

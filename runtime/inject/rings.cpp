@@ -11,6 +11,7 @@
 #include "runtime/inject/files.h"
 #include "runtime/inject/own_fault.h"
 #include "runtime/inject/process.h"
+#include "runtime/inject/ring_history.h"
 
 namespace traceback::inject {
 
@@ -168,6 +169,7 @@ void fillRing(Ring& ring, const Layout& main, bool late) {
                  layout.subBufferCount, offset);
     offset += layout.bytes();
   }
+  startHistory(ring);
   const std::uint64_t values[] = {now, ring.tid};
   if (late) {
     append(header.segments[0], format::RecordType::Gap, static_cast<std::uint16_t>(format::GapReason::NoRing),
@@ -181,8 +183,9 @@ void fillRing(Ring& ring, const Layout& main, bool late) {
 Ring* makeRing(bool late) {
   if (!openProcessFile()) return nullptr;
   const Layout main = mainLayout();
+  const std::uint64_t history = chosenHistorySize();
   const std::uint64_t size =
-      format::kRingHeaderSize + main.bytes() + (format::kMaxSegments - 1) * kHandlerLayout.bytes();
+      format::kRingHeaderSize + main.bytes() + (format::kMaxSegments - 1) * kHandlerLayout.bytes() + history;
   const Limits limits = limitsFor(size);
   Ring* ring = chooseEntry(limits);
   if (ring == nullptr) {
@@ -196,6 +199,7 @@ Ring* makeRing(bool late) {
   ring->number = ringsMade;
   ring->tid = rawTid();
   ring->header = nullptr;
+  ring->historySize = history;
   if (!mapRing(*ring, size, again ? former.c_str() : nullptr)) return nullptr;
   fillRing(*ring, main, late);
   ring->use = Ring::Use::Live;

@@ -11,6 +11,7 @@ namespace traceback::inject {
 struct Ring {
   format::RingHeader* header;
   std::uint64_t size;
+  std::uint64_t historySize;  // of the coarse history, which is the last part of it; 0: none is kept
   std::uint32_t number;  // as in the file's name; counts the process's rings
   std::uint32_t tid;
   enum class Use : std::uint32_t { Free, Live, Ended } use;

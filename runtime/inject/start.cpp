@@ -59,6 +59,10 @@ void listenToAudit() {
   if (process.environment.bufferSize == 0) process.environment.bufferSize = policy().bufferSize;
   if (process.environment.mostRings == 0) process.environment.mostRings = policy().mostRings;
   if (process.environment.mostBytes == 0) process.environment.mostBytes = policy().mostBytes;
+  if (!process.environment.historySaid && policy().historySaid) {
+    process.environment.historySize = policy().historySize;
+    process.environment.historySaid = true;
+  }
   if (!process.environment.keptMemorySaid && policy().memorySaid)
     process.environment.keptMemory = policy().memory;
   if (!policy().record) {

@@ -3,6 +3,7 @@
 #include "runtime/inject/hold.h"
 #include "runtime/inject/levels.h"
 #include "runtime/inject/process.h"
+#include "runtime/inject/ring_history.h"
 #include "runtime/inject/rings.h"
 #include "runtime/inject/segment.h"
 #include "runtime/inject/system.h"
@@ -29,6 +30,7 @@ Word* freshWord(std::uint64_t stackPointer) {
   SegmentHeader* segment = slot();
   if (segment != &t.discard && t.state == ThreadState::Traced) {
     stopIfHeld(t, *segment, 2);
+    if (t.level == 0) keepHistory(*t.ring, *segment);
     return claimWord(*segment);
   }
   enterDiscard(t);

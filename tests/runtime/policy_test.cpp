@@ -36,7 +36,8 @@ class PolicyTest : public QObject {
 
   void eachRuleIsRead() {
     const Parsed parsed = parse(
-        "record off\nbuffer 2M\nrings 12\ntotal 64M\nsnap signal TERM SIGINT 64\nignore signal QUIT\nsnap "
+        "record off\nbuffer 2M\nhistory 256K\nrings 12\ntotal 64M\nsnap signal TERM SIGINT 64\nignore signal "
+        "QUIT\nsnap "
         "exit 1-3 255\n"
         "ignore exit 2\nsnap exception std::exception my::*\nignore exception my::Expected # as they say\n"
         "ignore call\nrepeat 7\nrate 5/10m\nsnap hang 90s\nmemory writable\ndisk 1G\nkeep 30d");
@@ -44,6 +45,8 @@ class PolicyTest : public QObject {
     const Policy& policy = parsed.policy;
     QVERIFY(!policy.record && !policy.snapCalls);
     QCOMPARE(policy.bufferSize, 2u << 20);
+    QVERIFY(policy.historySaid);
+    QCOMPARE(policy.historySize, 256u << 10);
     QCOMPARE(policy.hangSeconds, 90u);
     QCOMPARE(policy.mostRings, 12u);
     QCOMPARE(policy.mostBytes, 64u << 20);
@@ -60,6 +63,14 @@ class PolicyTest : public QObject {
     QVERIFY(policy.memorySaid && policy.memory == traceback::format::KeptMemory::Writable);
     QCOMPARE(policy.diskLimit, 1ull << 30);
     QCOMPARE(policy.keepSeconds, 30ull * 86400);
+  }
+
+  void historyIsKeptUnlessSomebodySaysOtherwise() {
+    QVERIFY(!parse("record on").policy.historySaid);
+    const Parsed off = parse("history 1M\nhistory off\nhistory 1K");
+    QCOMPARE(off.wrong, 1u);
+    QVERIFY(off.policy.historySaid);
+    QCOMPARE(off.policy.historySize, 0u);
   }
 
   void aWrongLineIsNamedAndTheRestHolds_data() {
@@ -83,6 +94,11 @@ class PolicyTest : public QObject {
                              "buffer 1K",
                              "buffer 2T",
                              "buffer 99999999999999999999",
+                             "history",
+                             "history 1K",
+                             "history 1G",
+                             "history none",
+                             "history off 64K",
                              "snap hang",
                              "snap hang 0s",
                              "snap hang soon",

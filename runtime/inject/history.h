@@ -1,0 +1,25 @@
+// The coarse history of a thread (runtime/format/history.h): sums up what is about to be overwritten.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/format/history.h"
+
+namespace traceback::inject {
+
+// One or two milliseconds, in ticks of the processor's counter: at least as many are between two looks.
+inline constexpr std::uint64_t kHistoryTicks = std::uint64_t{1} << 22;
+
+// Makes an empty history where another thread's may have been. `ticks` is the processor's counter.
+void startHistory(format::HistoryHeader& history, std::uint64_t size, std::uint64_t ticks);
+
+// Call before the main segment's next sub-buffer is begun: whether the oldest one is to be looked into first.
+bool isTimeToLook(format::HistoryHeader& history, const format::SegmentHeader& segment, std::uint64_t ticks);
+
+// Sums it up. `processorTime` is what the thread had of it so far, in nanoseconds: of much time much may be
+// spent here. `size` is the history's: nothing outside of it is written, whatever somebody did to its header.
+// Uses less than 1 KiB of stack.
+void lookIntoOldest(format::HistoryHeader& history, std::uint64_t size, const format::SegmentHeader& segment,
+                    std::uint64_t processorTime);
+
+}  // namespace traceback::inject

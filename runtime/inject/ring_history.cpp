@@ -1,0 +1,54 @@
+#include "runtime/inject/ring_history.h"
+
+#include <time.h>
+
+#include "runtime/inject/clock.h"
+#include "runtime/inject/history.h"
+#include "runtime/inject/process.h"
+#include "runtime/inject/system.h"
+
+namespace traceback::inject {
+
+namespace {
+
+format::HistoryHeader& historyOf(const Ring& ring) {
+  return *reinterpret_cast<format::HistoryHeader*>(reinterpret_cast<std::uint8_t*>(ring.header) + ring.size -
+                                                   ring.historySize);
+}
+
+// Of the calling thread, in nanoseconds.
+std::uint64_t processorTime() {
+  struct timespec now{};
+  systemCall(__NR_clock_gettime, CLOCK_THREAD_CPUTIME_ID, asLong(&now));
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace
+
+std::uint64_t chosenHistorySize() {
+  constexpr std::uint64_t kPage = 4096;
+  if (!process.environment.historySaid) return format::kDefaultHistorySize;
+  std::uint64_t bytes = process.environment.historySize;
+  if (bytes == 0) return 0;
+  if (bytes < format::kLeastHistorySize) bytes = format::kLeastHistorySize;
+  if (bytes > format::kMostHistorySize) bytes = format::kMostHistorySize;
+  return (bytes + kPage - 1) / kPage * kPage;
+}
+
+void startHistory(const Ring& ring) {
+  if (ring.historySize == 0) return;
+  startHistory(historyOf(ring), ring.historySize, processorTicks());
+  ring.header->historyOffset = ring.size - ring.historySize;
+  ring.header->historySize = static_cast<std::uint32_t>(ring.historySize);
+}
+
+void keepHistory(const Ring& ring, const SegmentHeader& segment) {
+  if (ring.historySize == 0 || wordsLeft(segment) >= 2) return;
+  format::HistoryHeader& history = historyOf(ring);
+  if (!isTimeToLook(history, segment, processorTicks())) return;
+  // Where we make no system calls the least is read.
+  const std::uint64_t time = process.sandboxed ? history.lastProcessorTime : processorTime();
+  lookIntoOldest(history, ring.historySize, segment, time);
+}
+
+}  // namespace traceback::inject
