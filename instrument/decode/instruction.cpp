@@ -119,6 +119,9 @@ void addXmm15Effects(const ZydisDecodedInstruction& insn, const ZydisDecodedOper
     case ZYDIS_MNEMONIC_VZEROALL:
       out.leavesXmm15 = false;
       break;
+    case ZYDIS_MNEMONIC_XGETBV:
+    case ZYDIS_MNEMONIC_XSETBV:
+      break;
     default:
       // Instructions that save or bring back the whole of the vector state.
       if (insn.meta.isa_ext == ZYDIS_ISA_EXT_XSAVE || insn.meta.isa_ext == ZYDIS_ISA_EXT_XSAVEC ||
@@ -138,7 +141,7 @@ void addXmm15Effects(const ZydisDecodedInstruction& insn, const ZydisDecodedOper
 void readEverything(Instruction& out) {
   out.reads = kAllRegisters;
   out.kills = 0;
-  out.flagsRead = kAllFlags | kXmm15;
+  out.flagsRead |= kAllFlags;
   out.flagsKilled = 0;
   out.leavesXmm15 = false;
 }

@@ -48,6 +48,7 @@ struct Function {
   bool labelTaken = false;  // somebody has an address within it, yet no indirect jump is known to lead there
   bool decoded = false;  // all of it, into `instructions`
   FlagSet entryFlags = 0;  // live at its entry
+  FlagSet returnFlags = 0;  // live where calls of it return, beyond what is behind any call
   // Its copy keeps the ring's cursor in xmm15, from its entry on: see liveness.h.
   bool keepsCursor = false;
   bool enteredWithoutCursor = false;  // at its start, by copies that do not keep it

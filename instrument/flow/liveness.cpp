@@ -11,6 +11,8 @@ namespace {
 using format::BlockEnd;
 
 constexpr FlagSet kAllFollowed = kAllFlags | kXmm15;
+// xmm15, for what some caller does behind the function's return: other callers have nothing there.
+constexpr FlagSet kXmm15Beyond = 0x80;
 
 struct Live {
   RegisterSet registers = 0;
@@ -20,7 +22,9 @@ struct Live {
 
 Live before(const Instruction& insn, Live after) {
   after.registers = RegisterSet((after.registers & ~insn.kills) | insn.reads);
-  after.flags = FlagSet((after.flags & ~insn.flagsKilled) | insn.flagsRead);
+  const FlagSet killed =
+      (insn.flagsKilled & kXmm15) != 0 ? insn.flagsKilled | kXmm15Beyond : insn.flagsKilled;
+  after.flags = FlagSet((after.flags & ~killed) | insn.flagsRead);
   return after;
 }
 
@@ -74,12 +78,12 @@ class Liveness {
 
   void noteFlags(Function& f) {
     if (f.skip == format::SkipReason::StartupCode) return;
-    if (f.entered) grow(m_onIndirectEntry, f.blocks.front().liveFlags);
-    grow(f.entryFlags, f.blocks.front().liveFlags);
+    if (f.entered) grow(m_onIndirectEntry, f.blocks.front().liveFlags & kAllFollowed);
+    grow(f.entryFlags, f.blocks.front().liveFlags & kAllFollowed);
     // A block that is also jumped to has its flags from there: calls that never come back stand before such.
     for (const Block& block : f.blocks)
       if ((block.flags & format::kBlockReturnPoint) != 0 && block.predecessors.size() == 1)
-        grow(m_onReturn, block.liveFlags);
+        grow(m_onReturn, block.liveFlags & kAllFlags);
     noteXmm15OnReturn(f);
     for (const Block& block : f.blocks)
       if ((block.flags & format::kBlockTableTarget) != 0) grow(f.indirectFlags, block.liveFlags);
@@ -90,19 +94,29 @@ class Liveness {
   }
 
   // What is jumped to may stand behind a call that comes back all the same. Who is called in another module
-  // leaves nothing of xmm15.
+  // leaves nothing of xmm15. Only whoever is called has to leave it alone, and whom that calls or jumps to.
   void noteXmm15OnReturn(const Function& f) {
     for (std::size_t b = 1; b < f.blocks.size(); ++b) {
       const Block& block = f.blocks[b];
-      if ((block.flags & format::kBlockReturnPoint) == 0 || (block.liveFlags & kXmm15) == 0) continue;
+      if ((block.flags & format::kBlockReturnPoint) == 0 || (block.liveFlags & ~kAllFlags) == 0) continue;
       const Instruction& call = f.lastOf(f.blocks[b - 1]);
-      if (call.flow == Flow::IndirectCall || m_program.functionAt(call.target) != nullptr)
-        grow(m_onReturn, kXmm15);
+      if (call.flow == Flow::IndirectCall)
+        grow(m_onReturn, block.liveFlags & kXmm15);
+      else if (Function* called = m_program.functionAt(call.target); called != nullptr)
+        grow(called->returnFlags, kXmm15Beyond);
+    }
+    if (f.returnFlags == 0) return;
+    // What it jumps to returns in its place.
+    for (const Block& block : f.blocks) {
+      const Instruction& last = f.lastOf(block);
+      if (last.target.value == 0 || last.flow == Flow::Call || f.contains(last.target)) continue;
+      if (Function* next = m_program.functionAt(last.target); next != nullptr)
+        grow(next->returnFlags, f.returnFlags);
     }
   }
 
   bool mayKeepCursor(const Function& f) const {
-    const auto isLive = [](const Block& block) { return (block.liveFlags & kXmm15) != 0; };
+    const auto isLive = [](const Block& block) { return (block.liveFlags & ~kAllFlags) != 0; };
     return ((m_onReturn | m_onIndirectEntry) & kXmm15) == 0 && !f.blocks.empty() &&
            std::ranges::all_of(f.instructions, &Instruction::leavesXmm15) &&
            std::ranges::none_of(f.blocks, isLive);
@@ -167,7 +181,7 @@ class Liveness {
       case BlockEnd::TailJump:
         return {kAllRegisters, last.flow == Flow::Jump ? flagsAt(last.target) : atIndirectJump(f)};
       case BlockEnd::Return:
-        return {kAllRegisters, m_onReturn};
+        return {kAllRegisters, FlagSet(m_onReturn | f.returnFlags)};
       case BlockEnd::Trap:
         return {kAllRegisters, last.flagsRead};
       default:

@@ -16,8 +16,9 @@ namespace traceback::instrument {
 // xmm15 is followed as flags are. Where nothing needs it, probes may keep the ring's cursor there: in whole
 // functions in which no instruction names it, so that it holds the cursor from the first probe on, up to
 // each call. (Who is called may be anybody's code, so it is loaded again behind every call, and at landing
-// pads.) A module of which some function has a value of its caller's in xmm15, or finds one there when a call
-// returns, has none such: its calling convention is not the usual.
+// pads.) What is called by a function that has a value there behind the call has to leave it alone, and so
+// has what that calls. A module of which some function that may be called through a pointer has a value of
+// its caller's in xmm15 has no such functions at all: its calling convention is not the usual.
 
 // Fills Block::live and Block::liveFlags of all functions that have blocks. Needs Function::entered.
 // `threads` as forEachIndex() has it.

@@ -92,8 +92,9 @@ class TestDecode : public QObject {
     row("vzeroupper", false, false, true);
     row("fxsave (%rax)", true, false, false);
     row("xrstor (%rcx)", true, false, false);
-    row("syscall", true, false, false);
-    row("int3", true, false, false);
+    row("syscall", false, false, false);
+    row("int3", false, false, false);
+    row("xgetbv", false, false, true);
   }
   void effectsOnXmm15() {
     QFETCH(QByteArray, text);

@@ -62,6 +62,7 @@ void TestLockstep::theSameStateAndFrames_data() {
                        "variadic-package",
                        "vector_across-O2",
                        "vector_apart-O2",
+                       "vector_passed-O2",
                        "virtual_calls-O2"};
   if (qEnvironmentVariableIsSet("TRACEBACK_SOAK")) {
     names = QDir(TRUTH_PROGRAM_DIR).entryList(QDir::Files);

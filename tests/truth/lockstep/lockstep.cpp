@@ -268,7 +268,7 @@ Lockstep::Outcome Lockstep::compareFloating(std::uint64_t address, bool garbage)
   };
   if (auto st = words(before.st_space, after.st_space, 32, "st"); !st) return st;
   const Needs* needs = m_flags.needsAt(address);
-  const std::size_t compared = needs == nullptr || (needs->flags & kXmm15) != 0 ? 64 : 60;
+  const std::size_t compared = needs == nullptr || (needs->flags & (kXmm15 | kXmm15Beyond)) != 0 ? 64 : 60;
   return words(before.xmm_space, after.xmm_space, compared, "xmm");
 }
 

@@ -118,7 +118,8 @@ bool CopyChecker::checkKeeps(Line& line, bool keeps) {
   line.keeps = keeps;
   if (!keeps) return true;
   for (std::size_t i = 0; i < line.original.size(); ++i) {
-    if (!line.original[i].effects.namesXmm15 && ((*line.needs)[i].flags & kXmm15) == 0) continue;
+    if (!line.original[i].effects.namesXmm15 && ((*line.needs)[i].flags & (kXmm15 | kXmm15Beyond)) == 0)
+      continue;
     return fail(line, line.pc,
                 std::format("keeps the cursor in xmm15, which is used at {:#x}: {}", line.original[i].address,
                             text(line.original[i]))),

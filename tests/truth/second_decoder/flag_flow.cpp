@@ -70,8 +70,18 @@ const Needs* FlagFlow::needsAt(std::uint64_t address) const {
 
 std::uint8_t FlagFlow::flagsAt(std::uint64_t address) const {
   const Needs* needs = needsAt(address);
-  return needs == nullptr ? m_onIndirectEntry : needs->flags;  // a stub, or another module's
+  if (needs == nullptr) return m_onIndirectEntry;  // a stub, or another module's
+  return std::uint8_t(needs->flags & ~kXmm15Beyond);
 }
+
+namespace {
+
+// What is needed behind a call, as whoever is called has it.
+std::uint8_t beyond(std::uint8_t behind) {
+  return std::uint8_t((behind & kXmm15) != 0 ? (behind & ~kXmm15) | kXmm15Beyond : behind);
+}
+
+}  // namespace
 
 bool FlagFlow::round() {
   bool changed = false;
@@ -95,7 +105,7 @@ bool FlagFlow::round() {
       changed = true;
     m_needs[i] = std::move(needs);
     if (m_named[i] && m_functions[i].entry.skipReason != std::uint32_t(format::SkipReason::StartupCode))
-      grow(m_onIndirectEntry, m_needs[i].front().flags);
+      grow(m_onIndirectEntry, std::uint8_t(m_needs[i].front().flags & ~kXmm15Beyond));
     for (std::size_t k = 0; k + 1 < code.size(); ++k) {
       const Effects& effects = code[k];
       if (effects.leaves == Leaves::Call) {
@@ -103,9 +113,9 @@ bool FlagFlow::round() {
         if (behind == 0) continue;
         // What is also jumped to has its flags from there: calls that never come back stand before such.
         if (effects.target != 0)
-          grow(m_onReturnOf[effects.target], behind);
+          grow(m_onReturnOf[effects.target], beyond(behind));
         else if (!std::ranges::binary_search(m_targets, code[k + 1].address))
-          grow(m_onReturn, behind);
+          grow(m_onReturn, std::uint8_t(behind & ~kXmm15Beyond));
       }
     }
     if (elsewhere.onReturn != 0)  // what it ends with may end it

@@ -202,14 +202,14 @@ void addXmm15(const cs_insn& insn, Effects& out) {
                        x86.operands[1].reg == x86.operands[0].reg && x86.op_count == 2 &&
                        (mnemonic == "pxor" || mnemonic == "xorps");
   if (zeroing) {
-    out.writes.flags |= kXmm15;
+    out.writes.flags |= kXmm15 | kXmm15Beyond;
     return;
   }
   if (written && adds) read = true;
   if (read)
     out.reads.flags |= kXmm15;
   else if (written && !mask && !mergesVectors(mnemonic, fromMemory))
-    out.writes.flags |= kXmm15;
+    out.writes.flags |= kXmm15 | kXmm15Beyond;
   out.namesXmm15 |= read;
 }
 

@@ -22,6 +22,8 @@ struct Needs {
 inline constexpr std::uint8_t kStatusFlags = 63;
 // The lower half of xmm15, which is followed as the flags are.
 inline constexpr std::uint8_t kXmm15 = 64;
+// The same, where a caller needs it behind the function's return: other callers have nothing there.
+inline constexpr std::uint8_t kXmm15Beyond = 128;
 
 enum class Leaves : std::uint8_t { Not, Call, Return, Jump, Other };
 
