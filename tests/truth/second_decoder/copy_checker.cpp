@@ -371,6 +371,7 @@ bool CopyChecker::setsBitOutOfLine(const Line& line, std::uint64_t branch, std::
 
 void CopyChecker::transfer(Line& line, const Code& original, std::uint64_t from, std::uint64_t to,
                            bool mayStay) {
+  if (!isReached(line, original.address)) return;  // wherever it leads: it is never executed in the copy
   std::uint32_t block = 0;
   if ((m_file.map.flags & format::kMapIsNull) == 0 && setsBitOutOfLine(line, original.address, block))
     line.takenEdges[block] = to;
