@@ -94,7 +94,7 @@ class Liveness {
   }
 
   // What is jumped to may stand behind a call that comes back all the same. Who is called in another module
-  // leaves nothing of xmm15. Only whoever is called has to leave it alone, and whom that calls or jumps to.
+  // leaves nothing of xmm15. Only whoever is called has to leave it alone, and whom that calls or goes on to.
   void noteXmm15OnReturn(const Function& f) {
     for (std::size_t b = 1; b < f.blocks.size(); ++b) {
       const Block& block = f.blocks[b];
@@ -102,17 +102,26 @@ class Liveness {
       const Instruction& call = f.lastOf(f.blocks[b - 1]);
       if (call.flow == Flow::IndirectCall)
         grow(m_onReturn, block.liveFlags & kXmm15);
-      else if (Function* called = m_program.functionAt(call.target); called != nullptr)
-        grow(called->returnFlags, kXmm15Beyond);
+      else
+        leaveXmm15Alone(call.target);
     }
     if (f.returnFlags == 0) return;
-    // What it jumps to returns in its place.
+    // What it goes on to returns in its place.
     for (const Block& block : f.blocks) {
       const Instruction& last = f.lastOf(block);
-      if (last.target.value == 0 || last.flow == Flow::Call || f.contains(last.target)) continue;
-      if (Function* next = m_program.functionAt(last.target); next != nullptr)
-        grow(next->returnFlags, f.returnFlags);
+      if (last.target.value != 0 && last.flow != Flow::Call && !f.contains(last.target))
+        leaveXmm15Alone(last.target);
     }
+    if (f.runsOn()) leaveXmm15Alone(f.end());
+    for (const std::uint32_t kin : f.kin) grow(m_program.functions[kin].returnFlags, kXmm15Beyond);
+  }
+
+  void leaveXmm15Alone(VirtAddr at) {
+    Function* f = m_program.functionAt(at);
+    if (f != nullptr && !f->blocks.empty())
+      grow(f->returnFlags, kXmm15Beyond);
+    else if (m_program.isCode(at) && !isStub(at))
+      grow(m_onReturn, kXmm15);  // whom it calls is not known
   }
 
   bool mayKeepCursor(const Function& f) const {
@@ -160,8 +169,11 @@ class Liveness {
 
   Live liveOut(const Function& f, const Block& block) const {
     const Instruction& last = f.lastOf(block);
-    const auto at = [&](BlockIndex b) {
-      return b == kNone ? Live{kAllRegisters, kAllFollowed} : Live{f.blocks[b].live, f.blocks[b].liveFlags};
+    // For good: who is there returns in its place.
+    const auto goneTo = [&](VirtAddr target) { return FlagSet(flagsAt(target) | f.returnFlags); };
+    const auto at = [&](BlockIndex b) {  // or past its end
+      return b == kNone ? Live{kAllRegisters, goneTo(f.end())}
+                        : Live{f.blocks[b].live, f.blocks[b].liveFlags};
     };
     switch (block.kind) {
       case BlockEnd::FallThrough:
@@ -169,7 +181,7 @@ class Liveness {
         return at(block.successor[0]);
       case BlockEnd::Branch: {
         const Live taken =
-            block.successor[0] == kNone ? Live{kAllRegisters, flagsAt(last.target)} : at(block.successor[0]);
+            block.successor[0] == kNone ? Live{kAllRegisters, goneTo(last.target)} : at(block.successor[0]);
         const Live next = at(block.successor[1]);
         return {RegisterSet(taken.registers | next.registers), FlagSet(taken.flags | next.flags)};
       }
@@ -179,7 +191,8 @@ class Liveness {
         return {kAllRegisters, FlagSet(m_onIndirectEntry | afterCall(f, block))};
       case BlockEnd::Multiway:
       case BlockEnd::TailJump:
-        return {kAllRegisters, last.flow == Flow::Jump ? flagsAt(last.target) : atIndirectJump(f)};
+        return {kAllRegisters,
+                last.flow == Flow::Jump ? goneTo(last.target) : FlagSet(atIndirectJump(f) | f.returnFlags)};
       case BlockEnd::Return:
         return {kAllRegisters, FlagSet(m_onReturn | f.returnFlags)};
       case BlockEnd::Trap:

@@ -38,8 +38,9 @@ void TestSecondDecoder::theCopiesAreTheOriginals_data() {
   if (qEnvironmentVariableIsSet("TRACEBACK_SOAK"))
     files += {"/usr/bin/gawk", "/usr/bin/perl", "/usr/lib/x86_64-linux-gnu/libsqlite3.so.0",
               "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "/usr/lib/x86_64-linux-gnu/libcapstone.so.5"};
-  for (const char* const program : {"known/unusual", "kept_frame-O2", "vector_across-O2", "vector_apart-O2",
-                                    "vector_passed-O2"})
+  for (const char* const program :
+       {"known/unusual", "known/vector_onward", "kept_frame-O2", "vector_across-O2", "vector_apart-O2",
+        "vector_passed-O2", "vector_unseen-O2"})
     files += QString(TRUTH_PROGRAM_DIR "/") + program;
   for (const QString& file : files)
     if (QFileInfo::exists(file))

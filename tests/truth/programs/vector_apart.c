@@ -1,11 +1,14 @@
 // Hand-written functions that use xmm15 beside others that do not: what one of them has there is its own as
-// long as it calls nobody, and what it leaves there nobody wants.
+// long as it calls nobody, and what it leaves there nobody wants. So it is where some look as if they wanted
+// it: instructions that permute write all of it, and system calls take nothing from it.
 #include <stdio.h>
 #include <stdlib.h>
 
 unsigned long mixed(unsigned long n);
 unsigned long jumpsOn(unsigned long n);
 unsigned long endsInCall(unsigned long n);
+unsigned long permuted(unsigned long n);
+unsigned long asks(unsigned long n, unsigned long (*weigh)(unsigned long));
 
 __asm__(
     ".text\n"
@@ -65,6 +68,31 @@ __asm__(
     "  ret\n"
     ".cfi_endproc\n"
     ".size behindTheCall, . - behindTheCall\n"
+    ".type permuted, @function\n"
+    "permuted:\n"
+    ".cfi_startproc\n"
+    "  movq %rdi, %xmm1\n"
+    "  vperm2i128 $0x20, %ymm1, %ymm1, %ymm15\n"
+    "  vmovq %xmm15, %rax\n"
+    "  vzeroupper\n"
+    "  ret\n"
+    ".cfi_endproc\n"
+    ".size permuted, . - permuted\n"
+    ".type asks, @function\n"
+    "asks:\n"
+    ".cfi_startproc\n"
+    "  sub $8, %rsp\n"
+    ".cfi_def_cfa_offset 16\n"
+    "  call *%rsi\n"
+    "  mov %rax, %rdi\n"
+    "  mov $12, %eax\n"  // brk
+    "  syscall\n"
+    "  mov %rdi, %rax\n"
+    "  add $8, %rsp\n"
+    ".cfi_def_cfa_offset 8\n"
+    "  ret\n"
+    ".cfi_endproc\n"
+    ".size asks, . - asks\n"
     ".section .rodata\n"
     ".p2align 4\n"
     "one: .quad 1, 0\n"
@@ -82,9 +110,11 @@ int compare(const void* a, const void* b) {
 }
 
 int main(void) {
+  unsigned long (*volatile wide)(unsigned long) = permuted;
+  if (!__builtin_cpu_supports("avx2")) wide = weigh;
   unsigned long sum = 0, all[16];
   for (unsigned long n = 0; n < 16; ++n) {
-    sum = sum * 3 + mixed(n) + jumpsOn(n) + weigh(sum);
+    sum = sum * 3 + mixed(n) + jumpsOn(n) + weigh(sum) + wide(n) + asks(n, weigh);
     sum += endsInCall(n * 60);
     all[n] = sum % 101;
   }

@@ -46,6 +46,9 @@ FlagFlow::FlagFlow(const ElfFile& original, const std::vector<InstrumentedFuncti
     for (const Effects& effects : m_code[i])
       if (effects.target != 0 && effects.leaves != Leaves::Call) m_targets.push_back(effects.target);
   }
+  for (const auto& code : m_code)
+    for (const Effects& effects : code)
+      if (effects.target != 0 && !isRead(original, decoder, effects.target)) m_unread.insert(effects.target);
   std::ranges::sort(named);
   for (const InstrumentedFunction& function : functions)
     m_named.push_back(std::ranges::binary_search(named, function.entry.original));
@@ -57,8 +60,34 @@ FlagFlow::FlagFlow(const ElfFile& original, const std::vector<InstrumentedFuncti
   m_code.clear();
 }
 
+// Whether it is known what is there: a function of the map's that decodes, or a jump to another module.
+bool FlagFlow::isRead(const ElfFile& original, Decoder& decoder, std::uint64_t address) const {
+  const auto function = std::ranges::lower_bound(m_functions, functionOf(address), {},
+                                                 [](const auto& f) { return f.entry.original; });
+  if (function != m_functions.end() && function->entry.original == functionOf(address) &&
+      function->entry.originalSize != 0)
+    return !m_code[std::size_t(function - m_functions.begin())].empty();
+  for (int i = 0; i < 2; ++i) {
+    Code code;
+    const auto bytes = original.at(address, 15);
+    if (!bytes || !decoder.decode(*bytes, address, code)) return false;
+    if (code.id != X86_INS_ENDBR64) return code.id == X86_INS_JMP && code.ripOffset != 0;
+    address += code.size;
+  }
+  return false;
+}
+
+// The start of the function that has it, or itself if none does.
+std::uint64_t FlagFlow::functionOf(std::uint64_t address) const {
+  const auto after =
+      std::ranges::upper_bound(m_functions, address, {}, [](const auto& f) { return f.entry.original; });
+  if (after == m_functions.begin()) return address;
+  const format::FunctionEntry& entry = std::prev(after)->entry;
+  return address - entry.original < entry.originalSize ? entry.original : address;
+}
+
 const Needs* FlagFlow::needsAt(std::uint64_t address) const {
-  auto after =
+  const auto after =
       std::ranges::upper_bound(m_functions, address, {}, [](const auto& f) { return f.entry.original; });
   if (after == m_functions.begin()) return nullptr;
   const auto index = std::size_t(std::prev(after) - m_functions.begin());
@@ -90,6 +119,10 @@ bool FlagFlow::round() {
     set |= flags;
     changed = true;
   };
+  const auto returns = [&](std::uint64_t to, std::uint8_t flags) {
+    grow(m_onReturnOf[functionOf(to)], flags);
+    if ((flags & kXmm15Beyond) != 0 && m_unread.contains(to)) grow(m_onReturn, kXmm15);
+  };
   for (std::size_t i = 0; i < m_code.size(); ++i) {
     const auto& code = m_code[i];
     if (code.empty()) continue;
@@ -113,15 +146,16 @@ bool FlagFlow::round() {
         if (behind == 0) continue;
         // What is also jumped to has its flags from there: calls that never come back stand before such.
         if (effects.target != 0)
-          grow(m_onReturnOf[effects.target], beyond(behind));
+          returns(effects.target, beyond(behind));
         else if (!std::ranges::binary_search(m_targets, code[k + 1].address))
           grow(m_onReturn, std::uint8_t(behind & ~kXmm15Beyond));
       }
     }
-    if (elsewhere.onReturn != 0)  // what it ends with may end it
-      for (const Effects& effects : code)
-        if (effects.target != 0 && effects.leaves == Leaves::Not && !effects.falls)
-          grow(m_onReturnOf[effects.target], elsewhere.onReturn);
+    if (elsewhere.onReturn == 0) continue;
+    // What it goes on to returns in its place.
+    for (const Effects& effects : code)
+      if (effects.target != 0 && effects.leaves == Leaves::Not) returns(effects.target, elsewhere.onReturn);
+    if (const Effects& last = code.back(); last.falls) returns(last.address + last.size, elsewhere.onReturn);
   }
   return changed;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "tests/truth/instrumented_file.h"
@@ -25,6 +26,8 @@ class FlagFlow {
 
  private:
   bool round();
+  bool isRead(const ElfFile& original, Decoder& decoder, std::uint64_t address) const;
+  std::uint64_t functionOf(std::uint64_t address) const;
   std::uint8_t flagsAt(std::uint64_t address) const;
 
   const std::vector<InstrumentedFunction>& m_functions;
@@ -32,6 +35,7 @@ class FlagFlow {
   std::vector<std::vector<std::uint64_t>> m_starts;
   std::vector<std::vector<Needs>> m_needs;
   std::vector<std::uint64_t> m_targets;
+  std::unordered_set<std::uint64_t> m_unread;  // where it is not known what is there
   std::vector<bool> m_named;  // functions that may be entered through a pointer
   std::unordered_map<std::uint64_t, std::uint8_t> m_onReturnOf;  // by the function's address
   std::uint8_t m_onIndirectEntry = 0, m_onReturn = 0;

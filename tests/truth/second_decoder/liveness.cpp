@@ -78,9 +78,6 @@ bool readsUnnamed(unsigned id) {
     case X86_INS_RDPMC:
     case X86_INS_RDMSR:
     case X86_INS_WRMSR:
-    case X86_INS_MASKMOVDQU:
-    case X86_INS_VMASKMOVDQU:
-    case X86_INS_MASKMOVQ:
     case X86_INS_XABORT:
     case X86_INS_XBEGIN:
     case X86_INS_XEND:
@@ -177,12 +174,13 @@ void addXmm15(const cs_insn& insn, Effects& out) {
   const std::string_view mnemonic = insn.mnemonic;
   // Whole states of the vector registers, and what may come back with other values in them.
   if (mnemonic.starts_with("fxsave") || mnemonic.starts_with("fxrstor") || mnemonic.starts_with("xsave") ||
-      mnemonic.starts_with("xrstor") || mnemonic == "syscall" || mnemonic == "sysenter") {
+      mnemonic.starts_with("xrstor")) {
     out.namesXmm15 = true;
     out.reads.flags |= kXmm15;
     return;
   }
-  if (mnemonic == "vzeroall") out.namesXmm15 = true;
+  // System calls take nothing from it, but what comes back may be another thread, or a child.
+  if (mnemonic == "vzeroall" || mnemonic == "syscall" || mnemonic == "sysenter") out.namesXmm15 = true;
   bool read = false, written = false, fromMemory = false, mask = false;
   for (unsigned i = 0; i < x86.op_count; ++i) {
     const cs_x86_op& operand = x86.operands[i];
@@ -196,7 +194,8 @@ void addXmm15(const cs_insn& insn, Effects& out) {
   }
   const bool adds = mnemonic.starts_with("vfm") || mnemonic.starts_with("vfnm") ||
                     mnemonic.starts_with("vpdp") || mnemonic.starts_with("vpmadd52") ||
-                    mnemonic.contains("perm") || mnemonic.contains("gather") || mnemonic.contains("tern");
+                    mnemonic.starts_with("vpermi2") || mnemonic.starts_with("vpermt2") ||
+                    mnemonic.contains("gather") || mnemonic.contains("tern");
   const bool zeroing = x86.op_count >= 2 && x86.operands[0].type == X86_OP_REG &&
                        isXmm15(x86.operands[0].reg) && x86.operands[1].type == X86_OP_REG &&
                        x86.operands[1].reg == x86.operands[0].reg && x86.op_count == 2 &&
@@ -299,6 +298,8 @@ Effects effectsOf(csh capstone, const cs_insn& insn) {
   }
   if (insn.id == X86_INS_WRPKRU) out.reads.registers |= 1U << 0 | 1U << 1 | 1U << 2;
   if (mnemonic.contains("pcmpestr")) out.reads.registers |= 1U << 0 | 1U << 2;
+  if (insn.id == X86_INS_MASKMOVDQU || insn.id == X86_INS_VMASKMOVDQU || insn.id == X86_INS_MASKMOVQ)
+    out.reads.registers |= 1U << 7;
   if (insn.id == X86_INS_XGETBV) out.reads.registers |= 1U << 1;
   if (mnemonic.starts_with("fcmov")) out.reads.flags = kAllFlags;
 
@@ -338,6 +339,10 @@ std::vector<Needs> liveBefore(const std::vector<Effects>& code, const FlagsElsew
   std::vector<Needs> live(code.size());
   std::vector<std::size_t> targets(code.size(), kElsewhere);
   std::vector<Needs> outside(code.size());  // what is needed where it leaves the function
+  // Who is gone to for good returns in its place.
+  const auto goneTo = [&](std::uint64_t target) {
+    return std::uint8_t(elsewhere.at(target) | (elsewhere.onReturn & kXmm15Beyond));
+  };
   for (std::size_t i = 0; i < code.size(); ++i) {
     const Effects& effects = code[i];
     const bool call = effects.leaves == Leaves::Call;
@@ -347,18 +352,19 @@ std::vector<Needs> liveBefore(const std::vector<Effects>& code, const FlagsElsew
       if (!call && found != code.end() && found->address == effects.target)
         targets[i] = std::size_t(found - code.begin());
       else
-        needs = {kAllRegisters, elsewhere.at(effects.target)};
+        needs = {kAllRegisters, call ? elsewhere.at(effects.target) : goneTo(effects.target)};
     }
     if (effects.leaves != Leaves::Not) {
       needs.registers = kAllRegisters;
       if (effects.leaves == Leaves::Return) needs.flags |= elsewhere.onReturn;
+      if (effects.leaves == Leaves::Jump) needs.flags |= elsewhere.onReturn & kXmm15Beyond;
       if (effects.leaves == Leaves::Jump || (call && effects.target == 0))
         needs.flags |= elsewhere.onIndirectEntry;
     }
     const bool last = i + 1 == code.size() || code[i + 1].address != effects.address + effects.size;
     if (effects.falls && last) {
       needs.registers = kAllRegisters;
-      needs.flags |= elsewhere.at(effects.address + effects.size);
+      needs.flags |= goneTo(effects.address + effects.size);
     }
   }
   for (bool changed = true; changed;) {
