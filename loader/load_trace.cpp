@@ -6,6 +6,7 @@
 #include "loader/byte_source.h"
 #include "loader/reconstruct/snap_modules.h"
 #include "loader/reconstruct/snap_threads.h"
+#include "loader/reconstruct/thread_history.h"
 #include "loader/snap/snap_contents.h"
 #include "loader/snap/snap_summary.h"
 
@@ -150,6 +151,13 @@ class SnapLoader {
            times.trusted() ? 0 : 1);
       info.fault = built.source->fault();
       info.recordCount = built.source->recordCount();
+      if (words == kAllWords) {
+        const auto history = thread.ring->history();
+        note(built.report, Severity::DataLoss, name + ": what was before its ring: " + history.damage,
+             history.damage.empty() ? 0 : 1);
+        info.history = resolveHistory(history, thread.ring->header().segments[0].subBufferWords,
+                                      *m_context->modules, m_context->names);
+      }
     }
     built.trace = std::make_shared<const model::ThreadTrace>(std::move(info), built.source, std::move(chunks),
                                                              m_cache, std::move(times));

@@ -14,6 +14,7 @@
 
 #include "model/chunk_cache.h"
 #include "model/entry.h"
+#include "model/history.h"
 #include "model/ids.h"
 #include "model/least_index.h"
 #include "model/load_report.h"
@@ -85,6 +86,7 @@ class ThreadTrace {
       RuntimeAddr lock = {};  // where that is
     };
     std::optional<Wait> waitsFor;
+    std::shared_ptr<const ThreadHistory> history;  // null if none was kept, or there is nothing before
   };
   // Two for each of a few places looked at by turns: a cursor, its call tree, its neighbours.
   static constexpr std::size_t kCachedChunks = 16;

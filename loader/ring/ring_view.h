@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "loader/byte_source.h"
+#include "loader/ring/history_view.h"
 #include "loader/ring/segment_words.h"
 #include "model/error.h"
 #include "runtime/format/ring.h"
@@ -25,6 +26,8 @@ class RingView {
 
   const format::RingHeader& header() const { return m_header; }
   const std::vector<SegmentWords>& segments() const { return m_segments; }  // at most kMaxSegments
+  // What is known of the time before. Read each time.
+  HistoryView history() const { return readHistory(*m_bytes, m_header); }
   // What was wrong, for the load report: "segment 2: lies outside the file".
   const std::vector<std::string>& damage() const { return m_damage; }
   // Parts of its bytes that turned out to be damaged by now.

@@ -27,9 +27,9 @@ class CommandLineTest : public QObject {
     QTest::newRow("snap") << "snap" << QStringList{"PID", "--memory"};
     QTest::newRow("policy") << "policy" << QStringList{"FILE", "traceback-policy(5)"};
     QTest::newRow("recover") << "recover" << QStringList{"DIR"};
-    QTest::newRow("print") << "print"
-                           << QStringList{"SNAP", "--thread",      "--last",   "--tree",  "--format",
-                                          "json", "--source-path", "--values", "--frame", "--global"};
+    QTest::newRow("print") << "print" << QStringList{"SNAP",     "--thread", "--last",        "--tree",
+                                                     "--format", "json",     "--source-path", "--values",
+                                                     "--frame",  "--global", "--history"};
     QTest::newRow("query") << "query" << QStringList{"SNAP",    "QUESTION", "--thread", "--at",
                                                      "--limit", "--format", "goto"};
     QTest::newRow("compare") << "compare" << QStringList{"GOOD", "BAD", "--thread", "--context", "--format"};

@@ -188,6 +188,11 @@ std::vector<std::byte> RingText::bytes() const {
     segment.fileOffset = format::kRingHeaderSize + i * segmentBytes;
     std::memcpy(out.data() + segment.fileOffset, m_segments[i].words.data(), segmentBytes);
   }
+  if (!m_options.history.empty()) {
+    header.historyOffset = out.size();
+    header.historySize = static_cast<std::uint32_t>(m_options.history.size());
+    out.insert(out.end(), m_options.history.begin(), m_options.history.end());
+  }
   std::memcpy(out.data(), &header, sizeof header);
   return out;
 }

@@ -35,6 +35,7 @@ class RingText {
     std::uint32_t tid = 7;
     std::uint64_t bias = 0x5500'0000'0000;
     std::uint32_t codeBase = format::kFirstCode;
+    std::vector<std::byte> history = {};  // as it is in the file (runtime/format/history.h)
   };
   // Text that cannot be read ends the test program with a message that names the line.
   RingText(std::string_view text, const MapText& map, const Options& options);

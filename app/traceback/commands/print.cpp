@@ -11,6 +11,7 @@
 #include "loader/core/recorded_process.h"
 #include "loader/values/read_values.h"
 #include "model/export/text_rows.h"
+#include "model/history_text.h"
 #include "model/text_format.h"
 #include "model/trace.h"
 #include "model/utf8.h"
@@ -32,6 +33,7 @@ struct PrintCall {
   std::string format = "text";
   std::vector<std::string> sourcePaths;
   bool values = false;
+  bool history = false;
   std::optional<std::uint32_t> frame;
   std::vector<std::string> globals;
 };
@@ -78,6 +80,26 @@ void printThread(const Trace& trace, model::ThreadIndex index, const PrintCall& 
       } else if (rows.shows(entries[i].kind)) {
         std::println("{}", rows.row(entries[i], outermost));
       }
+    }
+  }
+}
+
+// What was before the trace.
+void printHistory(const Trace& trace, model::ThreadIndex index, const PrintCall& call) {
+  const auto& history = trace.threads[index.value]->info().history;
+  const bool json = call.format == "json";
+  if (!json) {
+    std::println("{}", model::threadHeading(trace, index));
+    if (!history) std::println("  nothing is known of the time before its trace");
+  }
+  if (!history) return;
+  const auto end = model::endOfTrace(trace);
+  for (std::size_t i = 0; i < history->stretches.size(); ++i) {
+    const auto& stretch = history->stretches[i];
+    if (json) {
+      std::println("{}", model::historyJson(trace, index, i, stretch));
+    } else {
+      for (const std::string& line : model::historyLines(trace, stretch, end)) std::println("{}", line);
     }
   }
 }
@@ -135,7 +157,12 @@ int runPrint(const PrintCall& call) {
                  reasonText(trace.summary));
   }
   SourceText sources(std::move(*mappings));
-  for (const auto index : *threads) printThread(trace, index, call, sources.lines());
+  for (const auto index : *threads) {
+    if (call.history)
+      printHistory(trace, index, call);
+    else
+      printThread(trace, index, call, sources.lines());
+  }
   complainAboutDamage(call.snap, trace.report);
   sources.complainAboutOthers(trace.summary.when);
   return kDone;
@@ -158,8 +185,13 @@ void addPrint(CLI::App& app, Action& chosen) {
   command->add_option("--format", call->format, "text, or json: one object a line (default: text)")
       ->check(CLI::IsMember({"text", "json"}));
   addSourcePathOption(*command, call->sourcePaths);
-  auto* values = command->add_flag(
-      "--values", call->values, "Print arguments, variables and registers at the end instead of the trace");
+  auto* history =
+      command->add_flag("--history", call->history,
+                        "Print what is known of the time before the trace instead: a summary of samples");
+  auto* values = command
+                     ->add_flag("--values", call->values,
+                                "Print arguments, variables and registers at the end instead of the trace")
+                     ->excludes(history);
   command->add_option("--frame", call->frame, "With --values: only this frame; 0 is the innermost")
       ->needs(values)
       ->type_name("N");
