@@ -2,6 +2,7 @@
 
 #include <link.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "runtime/format/module.h"
 #include "runtime/format/record.h"
@@ -20,7 +21,8 @@ using format::BindState;
 using format::ModuleHeader;
 using format::ProcessModule;
 
-// What handlers need to know of a bound module; read without a lock.
+// What handlers need to know of a bound module; read without a lock. An entry is used again once its module
+// is unloaded.
 struct BoundModule {
   const ModuleHeader* header;  // null once it is unloaded
   std::uint64_t bias;
@@ -93,6 +95,10 @@ bool isSound(const dl_phdr_info& info, const ModuleHeader& header, const Segment
          header.codeBase <= format::kEndCode - header.codeSpan;
 }
 
+bool isBound(const ProcessModule& module) {
+  return module.bindState == static_cast<std::uint32_t>(BindState::Bound);
+}
+
 bool overlaps(std::uint64_t base, std::uint64_t span, const ProcessModule& other) {
   return base < std::uint64_t{other.codeBase} + other.codeSpan && other.codeBase < base + span;
 }
@@ -101,10 +107,31 @@ bool overlaps(std::uint64_t base, std::uint64_t span, const ProcessModule& other
 bool codesAreFree(std::uint64_t base, std::uint64_t span) {
   for (unsigned i = 0; i < moduleCount(); ++i) {
     const ProcessModule& other = moduleTable()[i];
-    if (other.bindState == static_cast<std::uint32_t>(BindState::Bound) && overlaps(base, span, other))
-      return false;
+    if (isBound(other) && overlaps(base, span, other)) return false;
   }
   return base >= format::kFirstCode && base + span <= format::kEndCode;
+}
+
+bool hasSameMap(const ProcessModule& module, const std::uint8_t (&mapId)[16]) {
+  return memcmp(module.mapId, mapId, sizeof mapId) == 0;
+}
+
+// The codes that the same file had before it was unloaded, unless it is loaded a second time and has them; or
+// 0.
+std::uint64_t formerCodes(const ProcessModule& module) {
+  for (unsigned i = 0; i < moduleCount(); ++i) {
+    const ProcessModule& former = moduleTable()[i];
+    if (!isBound(former) || former.unloaded == 0 || !hasSameMap(former, module.mapId) ||
+        former.codeSpan != module.codeSpan)
+      continue;
+    bool inUse = false;
+    for (unsigned k = 0; k < moduleCount() && !inUse; ++k) {
+      const ProcessModule& other = moduleTable()[k];
+      inUse = isBound(other) && other.unloaded == 0 && overlaps(former.codeBase, former.codeSpan, other);
+    }
+    if (!inUse) return former.codeBase;
+  }
+  return 0;
 }
 
 // A free run of codes at a distance that keeps every DAG aligned; 0 if there is none.
@@ -189,22 +216,77 @@ void fillBounds(const dl_phdr_info& info, ProcessModule& module) {
 }
 
 BindState chooseCodes(const ModuleHeader& header, const Segment& where, ProcessModule& module) {
-  if (codesAreFree(header.codeBase, header.codeSpan)) return BindState::Bound;
-  const std::uint64_t base = findCodes(header.codeBase, header.codeSpan);
-  if (base == 0 || !rebase(header, where, static_cast<std::uint32_t>(base - header.codeBase)))
+  std::uint64_t base = formerCodes(module);
+  if (base == 0)
+    base = codesAreFree(header.codeBase, header.codeSpan) ? header.codeBase
+                                                          : findCodes(header.codeBase, header.codeSpan);
+  if (base == 0) return BindState::CodesTaken;
+  if (base != header.codeBase && !rebase(header, where, static_cast<std::uint32_t>(base - header.codeBase)))
     return BindState::CodesTaken;
   module.codeBase = static_cast<std::uint32_t>(base);
   return BindState::Bound;
 }
 
+inline constexpr unsigned kNoEntry = ~0u;
+
+// The table's entry for a module that was loaded: that of the same file in the same place, if it was
+// unloaded, else a new one. Where many files come back in ever other places, that of the same file anywhere:
+// addresses in records from before then have no module any more, their codes have. kNoEntry if the table is
+// full.
+unsigned enterModule(const ProcessModule& module) {
+  unsigned elsewhere = kNoEntry;
+  for (unsigned i = 0; i < moduleCount(); ++i) {
+    const ProcessModule& former = moduleTable()[i];
+    if (former.unloaded == 0 || former.bindState != module.bindState || former.codeBase != module.codeBase ||
+        !hasSameMap(former, module.mapId) ||
+        strcmp(reinterpret_cast<const char*>(former.path), reinterpret_cast<const char*>(module.path)) != 0)
+      continue;
+    if (former.loadBias == module.loadBias) return replaceModule(i, module), i;
+    elsewhere = i;
+  }
+  if (elsewhere != kNoEntry && moduleCount() >= format::kMaxModules / 2)
+    return replaceModule(elsewhere, module), elsewhere;
+  return appendModule(module) ? moduleCount() - 1 : kNoEntry;
+}
+
+format::ModuleSlots& slotsOf(const ModuleHeader& header, std::uint64_t bias) {
+  return *reinterpret_cast<format::ModuleSlots*>(bias + header.moduleSlots);
+}
+
 void openForProbes(const dl_phdr_info& info, const ModuleHeader& header, unsigned index) {
-  bound[boundCount] = {&header, info.dlpi_addr, info.dlpi_addr + header.copyStart,
-                       info.dlpi_addr + header.copyEnd, index};
-  __atomic_store_n(&boundCount, boundCount + 1, __ATOMIC_RELEASE);
-  auto* slots = reinterpret_cast<format::ModuleSlots*>(info.dlpi_addr + header.moduleSlots);
+  unsigned free = 0;
+  while (free < boundCount && bound[free].header != nullptr) ++free;
+  BoundModule& entry = bound[free];
+  entry.bias = info.dlpi_addr;
+  entry.index = index;
+  __atomic_store_n(&entry.header, &header, __ATOMIC_RELEASE);
+  __atomic_store_n(&entry.copyStart, info.dlpi_addr + header.copyStart, __ATOMIC_RELEASE);
+  __atomic_store_n(&entry.copyEnd, info.dlpi_addr + header.copyEnd,
+                   __ATOMIC_RELEASE);  // last: none is in an empty range
+  if (free == boundCount) __atomic_store_n(&boundCount, boundCount + 1, __ATOMIC_RELEASE);
+  format::ModuleSlots* slots = &slotsOf(header, info.dlpi_addr);
   memcpy(slots->wrap, traceback_wrap_entries, sizeof slots->wrap);
   if (header.version > 1) memcpy(slots->wrapKept, traceback_wrap_kept_entries, sizeof slots->wrapKept);
   __atomic_store_n(&slots->bound, std::uint64_t{1}, __ATOMIC_RELEASE);
+}
+
+void forget(unsigned position) {
+  const Seen gone = seen[position];
+  for (unsigned k = 0; k < boundCount; ++k)
+    if (bound[k].header == gone.header && bound[k].index == gone.index) {
+      __atomic_store_n(&bound[k].copyEnd, std::uint64_t{0}, __ATOMIC_RELEASE);
+      __atomic_store_n(&bound[k].copyStart, std::uint64_t{0}, __ATOMIC_RELEASE);
+      __atomic_store_n(&bound[k].header, nullptr, __ATOMIC_RELEASE);
+    }
+  markUnloaded(gone.index);
+  seen[position] = seen[--seenCount];
+}
+
+// Not if that was unloaded meanwhile, and this is another, or the same once more, in its place.
+bool isTheOneSeen(const ModuleHeader& header, const Seen& before, std::uint64_t bias) {
+  const ProcessModule& module = moduleTable()[before.index];
+  return hasSameMap(module, header.mapId) &&
+         (!isBound(module) || (module.loadBias == bias && slotsOf(header, bias).bound != 0));
 }
 
 void consider(const dl_phdr_info& info) {
@@ -213,8 +295,12 @@ void consider(const dl_phdr_info& info) {
   if (header == nullptr) return;
   for (unsigned i = 0; i < seenCount; ++i) {
     if (seen[i].header != header) continue;
-    seen[i].present = true;
-    return;
+    if (isTheOneSeen(*header, seen[i], info.dlpi_addr)) {
+      seen[i].present = true;
+      return;
+    }
+    forget(i);
+    break;
   }
   static constinit ProcessModule module;  // large; guarded by the lock
   memset(&module, 0, sizeof module);
@@ -226,13 +312,12 @@ void consider(const dl_phdr_info& info) {
   BindState state = BindState::VersionMismatch;
   if (header->version >= format::kOldestModuleVersion && header->version <= format::kModuleVersion &&
       isSound(info, *header, where))
-    state = !threadSlotInPlace() ? BindState::NoThreadSlot
-            : seenCount == format::kMaxModules || moduleCount() == format::kMaxModules
-                ? BindState::TableFull
-                : chooseCodes(*header, where, module);
+    state = !threadSlotInPlace()               ? BindState::NoThreadSlot
+            : seenCount == format::kMaxModules ? BindState::TableFull
+                                               : chooseCodes(*header, where, module);
   module.bindState = static_cast<std::uint32_t>(state);
-  const unsigned index = moduleCount();
-  if (!appendModule(module) || seenCount == format::kMaxModules) return;
+  const unsigned index = enterModule(module);
+  if (index == kNoEntry || seenCount == format::kMaxModules) return;
   seen[seenCount++] = {header, index, true};
   if (state != BindState::Bound) return;
   process.recording = true;
@@ -252,19 +337,23 @@ int readCounters(dl_phdr_info* info, std::size_t, void* counters) {
 }
 
 void forgetUnloaded() {
-  for (unsigned i = 0; i < seenCount;) {
-    if (seen[i].present) {
+  for (unsigned i = 0; i < seenCount;)
+    if (seen[i].present)
       ++i;
-      continue;
-    }
-    for (unsigned k = 0; k < boundCount; ++k)
-      if (bound[k].header == seen[i].header) {
-        bound[k].copyStart = bound[k].copyEnd = 0;
-        bound[k].header = nullptr;
-      }
-    markUnloaded(seen[i].index);
-    seen[i] = seen[--seenCount];
+    else
+      forget(i);
+}
+
+// Waits for another thread that is at it, but not for ever: that may wait for a lock of the linker's, which
+// this one may hold as it asks (within a callback of dl_iterate_phdr).
+bool lockSoon() {
+  constexpr unsigned kTries = 200;
+  for (unsigned i = 0; i < kTries; ++i) {
+    if (lock.tryLock()) return true;
+    const struct timespec pause{0, 100'000};
+    systemCall(__NR_nanosleep, asLong(&pause), 0);
   }
+  return false;
 }
 
 const BoundModule* moduleOf(std::uint64_t address) {
@@ -278,18 +367,26 @@ const BoundModule* moduleOf(std::uint64_t address) {
 
 void bindNewModules() {
   if (process.environment.off || process.sandboxed) return;
-  unsigned long long counters[2] = {0, 0};
-  dl_iterate_phdr(readCounters, counters);
-  if (counters[0] == lastAdds && counters[1] == lastSubs) return;
-  // Never waits: a thread that walks the objects may hold the linker's lock while it asks for this one.
-  SignalsBlocked blocked;
-  if (!lock.tryLock()) return;
-  lastAdds = counters[0];
-  lastSubs = counters[1];
-  for (unsigned i = 0; i < seenCount; ++i) seen[i].present = false;
-  dl_iterate_phdr(considerObject, nullptr);
-  forgetUnloaded();
-  lock.unlock();
+  // Again until nothing has changed meanwhile: whoever did not wait long enough relies on that.
+  for (;;) {
+    unsigned long long counters[2] = {0, 0};
+    dl_iterate_phdr(readCounters, counters);
+    if (counters[0] == __atomic_load_n(&lastAdds, __ATOMIC_ACQUIRE) &&
+        counters[1] == __atomic_load_n(&lastSubs, __ATOMIC_ACQUIRE))
+      return;
+    SignalsBlocked blocked;
+    if (!lockSoon()) return;
+    dl_iterate_phdr(readCounters, counters);
+    if (counters[0] != lastAdds || counters[1] != lastSubs) {
+      for (unsigned i = 0; i < seenCount; ++i) seen[i].present = false;
+      dl_iterate_phdr(considerObject, nullptr);
+      forgetUnloaded();
+      // Not before: others take it for done.
+      __atomic_store_n(&lastAdds, counters[0], __ATOMIC_RELEASE);
+      __atomic_store_n(&lastSubs, counters[1], __ATOMIC_RELEASE);
+    }
+    lock.unlock();
+  }
 }
 
 void forgetModuleLock() { lock = SpinLock(); }

@@ -210,6 +210,14 @@ bool appendModule(const format::ProcessModule& module) {
   return true;
 }
 
+void replaceModule(unsigned index, const format::ProcessModule& module) {
+  modules[index].loadBias = module.loadBias;
+  modules[index].start = module.start;
+  modules[index].end = module.end;
+  modules[index].unloaded = 0;
+  publishModule(index);
+}
+
 void publishModule(unsigned index) {
   if (process.file == nullptr) return;
   leaveLostProcessFile();

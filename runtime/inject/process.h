@@ -82,6 +82,8 @@ void publishModule(unsigned index);
 format::ProcessModule* moduleTable();
 unsigned moduleCount();
 bool appendModule(const format::ProcessModule& module);
+// An unloaded one is there again, at the given addresses.
+void replaceModule(unsigned index, const format::ProcessModule& module);
 void markUnloaded(unsigned index);
 
 // The end of the process: says so in the file and removes the folder. The mappings stay usable.

@@ -18,6 +18,8 @@ TracedRun::TracedRun(QString program)
 
 QString TracedRun::programPath(const QString& name) { return QStringLiteral(PROGRAMS "/") + name; }
 
+QString TracedRun::runtimePath() { return QStringLiteral(RUNTIME_LIBRARY); }
+
 fs::path TracedRun::ringFolder() const {
   return fs::path(m_folder.path().toStdString()) / "run" / "traceback";
 }
@@ -29,7 +31,7 @@ std::unique_ptr<QProcess> TracedRun::start(const QStringList& arguments) {
   const QString folder = m_folder.path();
   environment.insert(QStringLiteral("XDG_RUNTIME_DIR"), folder + QStringLiteral("/run"));
   if (m_traced) {
-    environment.insert(QStringLiteral("LD_PRELOAD"), QStringLiteral(RUNTIME_LIBRARY));
+    environment.insert(QStringLiteral("LD_PRELOAD"), runtimePath());
     environment.insert(QStringLiteral("TRACEBACK_SNAP_DIR"), folder + QStringLiteral("/snaps"));
     environment.insert(QStringLiteral("TRACEBACK_COLLECTOR"), programPath(QStringLiteral("collector")));
     environment.insert(QStringLiteral("TRACEBACK_PROGRAM"), m_program);

@@ -41,6 +41,7 @@ class TracedRun {
   static format::ProcessHeader process(const std::filesystem::path& processFolder);
 
   static QString programPath(const QString& name);
+  static QString runtimePath();
 
  private:
   QTemporaryDir m_folder;

@@ -1,57 +1,89 @@
 #!/usr/bin/env python3
-"""Everything again and again: the tests in other orders and with other seeds, until the time is up.
+"""Everything for longer than a test may take.
 
-Each round runs all tests in a random order, with TRACEBACK_SEED set for those that make inputs by chance, and
-TRACEBACK_SOAK set for those that then try harder. A failure is kept with its round's output and the soak goes on. It can
-be stopped at any time; the next one goes on with the next round.
+kills     kill -9 at random moments in programs of 1, 8 and 200 threads, 1,000 times: what each thread had written is there, and whole
+churn     a hundred threads, thousands that come and go, twenty libraries loaded and unloaded by all of them, a thousand forks: nothing
+          grows, no thread is lost
+nginx     under load, with a snap of each process every minute: no request fails, nothing grows, each snap opens cleanly
+redis     the same
+tests     all tests in other orders and with other seeds, round after round: TRACEBACK_SEED is set for those that make inputs by
+          chance, and TRACEBACK_SOAK for those that then try harder
+
+All of them, if none is named. nginx and redis take --minutes at the same time, tests as long again. What has passed counts for one build of the
+programs. A soak that was stopped goes on: kills and churn with what they have not done, tests with the next round, a server's
+load from its beginning. What it comes to is written to report.md and report.json in the state folder.
 """
 
 import argparse
-import json
-import os
+import copy
 import pathlib
-import subprocess
 import sys
-import time
+import threading
+
+HERE = pathlib.Path(__file__).parent
+sys.path += [str(HERE), str(HERE.parent / "corpus")]
+import churn  # noqa: E402
+import kills  # noqa: E402
+import load  # noqa: E402
+import report  # noqa: E402
+import rounds  # noqa: E402
+from scenario import Soak  # noqa: E402
+from state import State, build_of, commit_of  # noqa: E402
+
+SCENARIOS = {"kills": kills, "churn": churn, "nginx": load, "redis": load, "tests": rounds}
+
+
+def perform(soak: Soak, state: State, name: str) -> dict:
+    """What is known of it, once it has run; or from before, if it has passed."""
+    known = state.of("soak", name, f"{soak.minutes} minutes" if name in load.LOADS else name)
+    if known["modes"].get("whole", {}).get("why", "not run") == "" and not soak.again and name != "tests":
+        soak.say(f"{name}: has passed with this build")
+        return known["modes"]["whole"]["known"]
+
+    def save(so_far: dict) -> None:
+        with state.lock:  # a copy, for what it is of goes on changing
+            known["so far"] = {} if so_far.get("done") else copy.deepcopy({"build": state.build, **so_far})
+        state.save()
+
+    so_far = known.get("so far", {})
+    arguments = [soak, name, save] if SCENARIOS[name] is load else [soak, {} if soak.again or so_far.get("build") != state.build else so_far, save]
+    said = SCENARIOS[name].run(*arguments)
+    save({"done": True} if name != "tests" else said)
+    state.note(known, "whole", "; ".join(said["problems"]), known=said)
+    soak.say(f"{name}: {'FAILED: ' + said['problems'][0] if said['problems'] else 'passed'}")
+    return said
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./check soak", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=60, help="how long (default: 60)")
-    parser.add_argument("--only", help="regular expression: only tests of these names")
-    parser.add_argument("--again", action="store_true", help="forget earlier rounds")
+    parser.add_argument("--only", metavar="NAME", action="append", choices=SCENARIOS, help="this one; may be repeated")
+    parser.add_argument("--minutes", type=float, default=60, help="how long the load and the rounds of tests last (60)")
+    parser.add_argument("--again", action="store_true", help="also what has passed already with this build")
+    parser.add_argument("--tests", metavar="REGEX", default="", help="in the rounds of tests: those of these names only")
     parser.add_argument("--programs", type=pathlib.Path, default="build/release", help=argparse.SUPPRESS)
     parser.add_argument("--state", type=pathlib.Path, default="build/check/soak", help=argparse.SUPPRESS)
     options = parser.parse_args()
-
     options.state.mkdir(parents=True, exist_ok=True)
-    file = options.state / "state.json"
-    state = json.loads(file.read_text()) if file.exists() and not options.again else {"rounds": 0, "failed": []}
-    print("soak: building the tests", flush=True)
-    built = subprocess.run(["cmake", "--build", options.programs], capture_output=True, text=True, check=False)
-    if built.returncode != 0:
-        print(built.stdout[-4000:])
-        return 1
+    soak = Soak(options.programs.resolve(), options.state.resolve(), options.minutes, options.again, options.tests)
+    state = State(options.state / "state.json", build_of(soak.programs), commit_of(HERE))
 
-    end = time.monotonic() + 60 * options.minutes
-    while time.monotonic() < end:
-        number = state["rounds"] + 1
-        command = ["ctest", "--test-dir", str(options.programs), "--schedule-random", "--output-on-failure"]
-        if options.only:
-            command += ["-R", options.only]
-        ran = subprocess.run(command, capture_output=True, text=True, check=False,
-                             env={**os.environ, "TRACEBACK_SEED": str(number), "TRACEBACK_SOAK": "1"})
-        summary = next((line for line in ran.stdout.splitlines() if "tests passed" in line), "no tests ran")
-        print(f"soak: round {number}: {summary}", flush=True)
-        if ran.returncode != 0:
-            state["failed"].append(number)
-            (options.state / f"round-{number}.log").write_text(ran.stdout + ran.stderr)
-        state["rounds"] = number
-        file.write_text(json.dumps(state))
+    chosen = [name for name in SCENARIOS if name in (options.only or SCENARIOS)]
+    results: dict[str, dict] = {}
 
-    print(f"soak: {state['rounds']} rounds, {len(state['failed'])} with failures"
-          + (f": {', '.join(map(str, state['failed']))} ({options.state}/round-N.log)" if state["failed"] else ""))
-    return 1 if state["failed"] else 0
+    def in_turn(names: list[str]) -> None:
+        for name in names:
+            results[name] = perform(soak, state, name)
+            report.write(soak, state, {each: results[each] for each in SCENARIOS if each in results}, SCENARIOS)
+
+    in_turn([name for name in chosen if name in ("kills", "churn")])
+    together = [threading.Thread(target=in_turn, args=([name],)) for name in chosen if name in load.LOADS]
+    for thread in together:
+        thread.start()
+    for thread in together:
+        thread.join()
+    in_turn([name for name in chosen if name == "tests"])
+    print(report.text(state, {name: results[name] for name in chosen}, SCENARIOS))
+    return 1 if any(result["problems"] for result in results.values()) else 0
 
 
 if __name__ == "__main__":

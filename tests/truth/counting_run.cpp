@@ -10,7 +10,7 @@
 namespace traceback::truth {
 
 namespace {
-constexpr qint64 kPage = 4096;
+constexpr qint64 kPage = 4096;  // of counts; of the threads' ids
 }
 
 Attempt<std::unique_ptr<CountingRun>> CountingRun::start(const QString& build, unsigned threads,
@@ -25,9 +25,9 @@ Attempt<std::unique_ptr<CountingRun>> CountingRun::start(const QString& build, u
   if (!listing) return std::unexpected(listing.error());
   run->m_listing = std::move(*listing);
   run->m_file = std::make_unique<QFile>(run->m_product->file("counts"));
-  if (!run->m_file->open(QFile::ReadWrite) || !run->m_file->resize(kPage))
+  if (!run->m_file->open(QFile::ReadWrite) || !run->m_file->resize(2 * kPage))
     return std::unexpected(run->m_file->errorString());
-  run->m_counts = reinterpret_cast<const volatile std::uint64_t*>(run->m_file->map(0, kPage));
+  run->m_counts = reinterpret_cast<const volatile std::uint64_t*>(run->m_file->map(0, 2 * kPage));
   if (run->m_counts == nullptr) return std::unexpected(run->m_file->errorString());
   QProcessEnvironment environment = run->m_product->environment();
   environment.insert("TRACEBACK_BUFFER_SIZE", bufferSize);
@@ -52,6 +52,10 @@ CountingRun::Counts CountingRun::counts() const {
   Counts counts;
   for (unsigned i = 0; i < kCounts; ++i) counts[i] = m_counts[i];
   return counts;
+}
+
+std::uint32_t CountingRun::tid(unsigned slot) const {
+  return std::uint32_t(m_counts[kPage / sizeof *m_counts + slot]);
 }
 
 bool CountingRun::isRunning() {

@@ -13,7 +13,7 @@ namespace traceback::truth {
 
 class CountingRun {
  public:
-  static constexpr unsigned kAlarm = 8, kTimer = 9, kCounts = 10;  // slots; 0 to 7 are the threads
+  static constexpr unsigned kAlarm = 256, kTimer = 257, kCounts = 258;  // slots; those before are the threads
   using Counts = std::array<std::uint64_t, kCounts>;
 
   // `milliseconds`: after which it kills itself; 0: never. `clocks`: "alarm", "timer", both or none.
@@ -27,6 +27,8 @@ class CountingRun {
   const ProductRun& product() const { return *m_product; }
   const CodeListing& listing() const { return m_listing; }
   Counts counts() const;
+  // Of the thread of that slot.
+  std::uint32_t tid(unsigned slot) const;
   bool waitUntilAllCount(unsigned threads, int timeoutMs);
   bool isRunning();
   // False if it ended in another way.

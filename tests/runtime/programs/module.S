@@ -12,6 +12,9 @@
 #ifndef MODULE_VERSION
 #define MODULE_VERSION 1
 #endif
+#ifndef MODULE_MAP_ID
+#define MODULE_MAP_ID "hand-made module"
+#endif
 #define MODULE_ADDRESS 0x10000000   // .traceback.text
 #define SLOTS_ADDRESS 0x11000000    // .traceback.slots
 #define ORIGINAL_ADDRESS 0x12000000 // .traceback.original
@@ -37,7 +40,7 @@ slots:
 module:
   .quad 0x0A0D444F4D544254
   .long MODULE_VERSION, 120
-  .ascii "hand-made module"
+  .ascii MODULE_MAP_ID
   .quad MODULE_ADDRESS
   .quad SLOTS_ADDRESS
   .long CODE_BASE, CODE_SPAN

@@ -1,5 +1,6 @@
 // Several modules, some loaded late. The program has one of its own; the libraries are given as arguments,
-// each to be loaded, used, and with a '-' before its name unloaded again.
+// each to be loaded, used, and with a '-' before its name unloaded again; a number before them all says how
+// often.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
@@ -25,7 +26,9 @@ int main(int argc, char** argv) {
   big[argc] = 1;
 #endif
   count(&counter, 10);
-  for (int i = 1; i < argc; ++i) {
+  const int times = argc > 1 ? atoi(argv[1]) : 0, first = times > 0 ? 2 : 1, all = argc - first;
+  for (int n = 0; n < all * (times > 0 ? times : 1); ++n) {
+    const int i = first + n % all;
     const int close = argv[i][0] == '-';
     void* library = dlopen(argv[i] + close, RTLD_NOW | RTLD_LOCAL);
     if (!library) {

@@ -3,8 +3,9 @@
 //
 //   counting FILE THREADS MILLISECONDS [alarm] [timer]
 //
-// FILE is one page of counts: threads 0 to 7, then the handlers of SIGALRM (setitimer) and of SIGRTMIN
-// (timer_create), both every 200 microseconds. After the time the program kills itself; 0: it goes on.
+// FILE is a page of counts: threads 0 to 255, then the handlers of SIGALRM (setitimer) and of SIGRTMIN
+// (timer_create), both every 200 microseconds; and a page of the threads' ids. After the time the program
+// kills itself; 0: it goes on.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -18,8 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { kThreads = 8, kAlarm = kThreads, kTimer, kCounts };
+enum { kThreads = 256, kAlarm = kThreads, kTimer, kPage = 4096 };
 static volatile uint64_t* counts;
+static volatile uint64_t* ids;
 static volatile unsigned sink;
 
 // A symbol for the place where the path is. The nop keeps the place one of its own.
@@ -81,6 +83,7 @@ static uint64_t deadline;
 static void* count(void* slot) {
   const long which = (long)slot;
   unsigned local = 0;
+  ids[which] = (uint64_t)gettid();
   for (uint64_t n = 1;; ++n) {
     counts[which] = n;
     local += mainSpell(n);
@@ -102,8 +105,9 @@ static void onClock(void (*handler)(int), int signal) {
 int main(int argc, char** argv) {
   if (argc < 4) return 2;
   const int file = open(argv[1], O_RDWR);
-  counts = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  counts = mmap(NULL, 2 * kPage, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (file < 0 || counts == MAP_FAILED) return 1;
+  ids = counts + kPage / sizeof *counts;
   const long threads = atol(argv[2]);
   if (atol(argv[3]) != 0) deadline = milliseconds() + (uint64_t)atol(argv[3]);
   for (int i = 4; i < argc; ++i) {

@@ -1,0 +1,106 @@
+// Programs that give up rights, folders and what libc knows of their threads: they do and end as without the
+// runtime, and what they recorded until then is there.
+#include <signal.h>
+
+#include <QTest>
+#include <algorithm>
+
+#include "runtime/collect/recover.h"
+#include "snap_dump.h"
+#include "traced_run.h"
+
+using namespace traceback;
+using namespace traceback::testing;
+
+namespace {
+
+constexpr int kNotPermitted = 77;
+constexpr std::uint32_t kStore = 0x0010'0800;
+
+std::vector<std::filesystem::path> recovered(const TracedRun& traced) {
+  const auto snaps =
+      collect::recover({.folder = traced.ringFolder(), .snapFolder = traced.snapFolder(), .onProblem = {}});
+  return snaps ? *snaps : std::vector<std::filesystem::path>{};
+}
+
+}  // namespace
+
+class ConfinementTest : public QObject {
+  Q_OBJECT
+ private slots:
+  void itDoesAndEndsAsWithoutTheRuntime_data() {
+    QTest::addColumn<QString>("what");
+    QTest::addColumn<bool>("records");
+    QTest::newRow("in another root folder") << "chroot" << true;
+    QTest::newRow("as another user") << "user" << true;
+    QTest::newRow("with no folder to write rings to") << "no-rings" << false;
+    QTest::newRow("with a ring folder that became read-only") << "read-only" << true;
+    QTest::newRow("with a thread that libc does not know") << "clone" << true;
+    QTest::newRow("with stacks of its own") << "context" << true;
+  }
+  void itDoesAndEndsAsWithoutTheRuntime() {
+    QFETCH(QString, what);
+    QFETCH(bool, records);
+    for (const char* end : {"return", "fault"}) {
+      TracedRun plain("confined"), traced("confined");
+      plain.setTraced(false);
+      if (what == "no-rings") traced.setVariable("XDG_RUNTIME_DIR", "/nowhere");
+      const auto arguments = [&](const TracedRun& run) {
+        return QStringList{what, end, QString::fromStdString(run.ringFolder().parent_path().string())};
+      };
+      const Outcome expected = plain.run(arguments(plain));
+      if (expected.status == kNotPermitted) QSKIP(expected.errors);
+      const Outcome actual = traced.run(arguments(traced));
+      QCOMPARE(actual.output, expected.output);
+      QCOMPARE(actual.killed, expected.killed);
+      QCOMPARE(actual.status, expected.status);
+
+      const bool faults = std::string_view(end) == "fault";
+      const auto made = recovered(traced);
+      if (!records || !faults) {
+        // Whatever could not be removed by the process goes without a snap.
+        QVERIFY(made.empty() && traced.snaps().empty());
+        QVERIFY(traced.processFolders().empty());
+        continue;
+      }
+      QCOMPARE(traced.snaps().size(), 1u);
+      const auto snap = dumpSnap(traced.snaps()[0]);
+      QVERIFY(snap && snap->faulting() != nullptr);
+      QCOMPARE(snap->reason.signal, static_cast<std::uint32_t>(SIGSEGV));
+      QVERIFY(
+          std::ranges::contains(snap->rings.at(snap->faulting()->ringIndex).segments[0].dagCodes(), kStore));
+    }
+  }
+
+  void aDaemonIsSnappedAsAnyOther() {
+    TracedRun traced("confined");
+    const Outcome outcome = traced.run({"daemon", "fault"});
+    QVERIFY(!outcome.killed && outcome.status == 0);
+    QVERIFY(QTest::qWaitFor([&traced] { return !traced.snaps().empty() && traced.processFolders().empty(); },
+                            60'000));
+    const auto snap = dumpSnap(traced.snaps()[0]);
+    QVERIFY(snap);
+    QCOMPARE(snap->reason.signal, static_cast<std::uint32_t>(SIGSEGV));
+    QCOMPARE(snap->rings.size(), 2u);  // with that of the thread that ended
+  }
+
+  void aRuntimeThatComesLateDoesNoHarm_data() {
+    QTest::addColumn<QString>("tunables");
+    QTest::newRow("without room for it") << "";
+    QTest::newRow("with room for it") << "glibc.rtld.optional_static_tls=16384";
+  }
+  void aRuntimeThatComesLateDoesNoHarm() {
+    QFETCH(QString, tunables);
+    TracedRun traced("confined");
+    traced.setTraced(false);
+    traced.setVariable("GLIBC_TUNABLES", tunables);
+    const Outcome outcome = traced.run({"late", "return", TracedRun::runtimePath()});
+    QCOMPARE(outcome.output, QByteArray("20\n"));
+    QVERIFY(!outcome.killed);
+    QCOMPARE(outcome.status, 4);
+    QVERIFY(traced.processFolders().empty());
+  }
+};
+
+QTEST_GUILESS_MAIN(ConfinementTest)
+#include "confinement_test.moc"

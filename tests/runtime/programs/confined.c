@@ -1,0 +1,128 @@
+// A program that gives up what the runtime might want of its surroundings, and goes on: the first argument
+// says what, the second how it ends.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <grp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "module.h"
+
+enum { kNotPermitted = 77, kStack = 1 << 16 };
+
+static volatile uint64_t counter;
+
+static void need(int done) {
+  if (done) return;
+  perror("confined");
+  exit(kNotPermitted);
+}
+
+static void* inThread(void* unused) {
+  volatile uint64_t own = 0;
+  count(&own, 20);
+  __atomic_fetch_add(&counter, own, __ATOMIC_RELAXED);
+  return unused;
+}
+
+static void thread(void) {
+  pthread_t other;
+  if (pthread_create(&other, NULL, inThread, NULL)) exit(9);
+  pthread_join(other, NULL);
+}
+
+// With file systems of its own, into which nobody can write at `path`.
+static void readOnly(const char* path) {
+  need(!unshare(CLONE_NEWNS));
+  need(!mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL));
+  need(!mount("none", path, "tmpfs", MS_RDONLY, NULL));
+}
+
+// A thread that libc knows nothing of, with its maker's thread-local storage; it ends without libc, too.
+static volatile int cloned;
+static int inClone(void* unused) {
+  volatile uint64_t own = 0;
+  count(&own, 30000);
+  __atomic_fetch_add(&counter, own, __ATOMIC_RELAXED);
+  __atomic_store_n(&cloned, 1, __ATOMIC_RELEASE);
+  syscall(SYS_exit, 0);
+  return unused != NULL;
+}
+
+static ucontext_t first, second;
+static void coroutine(void) {
+  for (int i = 0; i < 100; ++i) {
+    count(&counter, 10);
+    swapcontext(&second, &first);
+  }
+}
+
+static void storeTo(void* address) { store(address); }
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  const char* what = argv[1];
+  if (!strcmp(what, "no-rings")) readOnly("/dev/shm");
+  if (!strcmp(what,
+              "late")) {  // the runtime, as a library of the program's own, when there is a thread already
+    static pthread_barrier_t barrier;
+    pthread_barrier_init(&barrier, NULL, 2);
+    void* runtime = dlopen(argv[3], RTLD_NOW | RTLD_GLOBAL);
+    if (!runtime && !strstr(dlerror(), "static TLS")) return 8;
+  }
+  count(&counter, 10);
+  if (!strcmp(what, "chroot")) {
+    need(!mkdir("jail", 0755) && !chroot("jail") && !chdir("/"));
+    thread();
+  }
+  if (!strcmp(what, "user")) {
+    need(!setgroups(0, NULL) && !setgid(65534) && !setuid(65534));
+    thread();
+  }
+  if (!strcmp(what, "read-only")) {
+    readOnly(argv[3]);
+    thread();
+  }
+  if (!strcmp(what, "clone")) {
+    char* stack = mmap(NULL, kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+    if (clone(inClone, stack + kStack, flags, NULL) < 0) return 9;
+    volatile uint64_t own = 0;
+    count(&own, 30000);
+    __atomic_fetch_add(&counter, own, __ATOMIC_RELAXED);
+    while (!__atomic_load_n(&cloned, __ATOMIC_ACQUIRE)) usleep(100);
+  }
+  if (!strcmp(what, "context")) {
+    getcontext(&second);
+    second.uc_stack.ss_sp = mmap(NULL, kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    second.uc_stack.ss_size = kStack;
+    makecontext(&second, coroutine, 0);
+    for (int i = 0; i < 100; ++i) {
+      swapcontext(&first, &second);
+      count(&counter, 1);
+    }
+  }
+  if (!strcmp(what, "daemon")) {  // by hand, as daemons did before there was a function for it
+    if (fork()) _exit(0);
+    setsid();
+    if (fork()) _exit(0);
+    if (chdir("/") || !freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)) return 9;
+    umask(0);
+    thread();
+  }
+  count(&counter, 10);
+  printf("%lu\n", (unsigned long)counter);
+  fflush(stdout);
+  if (!strcmp(argv[2], "fault")) call(storeTo, NULL);
+  return 4;
+}
