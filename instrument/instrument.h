@@ -28,7 +28,8 @@ inline constexpr std::uint32_t kInstrumentorVersion = 6;
 
 // What makes probes cheap, and can be left out to see what it brings, or whether it is at fault.
 inline constexpr std::string_view kKeptCursor = "kept-cursor";  // the ring's cursor in xmm15
-inline constexpr std::array kTechniques = {kKeptCursor};
+inline constexpr std::string_view kSharedHeads = "shared-heads";  // probes behind calls call one routine
+inline constexpr std::array kTechniques = {kKeptCursor, kSharedHeads};
 
 struct Options {
   bool nullMode = false;  // copies without probes: to test that copying is right

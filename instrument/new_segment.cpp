@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "instrument/emit/record_routines.h"
 #include "instrument/parallel.h"
 #include "instrument/poison.h"
 #include "instrument/unwind/unwind_builder.h"
@@ -19,7 +20,7 @@ namespace {
 using model::fail;
 using model::Result;
 
-constexpr std::uint64_t kCodeAlignment = 16;
+constexpr std::uint64_t kCodeAlignment = 16, kRoutineAlignment = 64;
 constexpr std::byte kPadding{0xCC};
 constexpr char kModuleSection[] = ".traceback.module";  // the tables that the ModuleHeader leads to
 
@@ -36,6 +37,7 @@ class SegmentBuilder {
         m_nullMode(options.nullMode || options.poison),
         m_poison(options.poison),
         m_keepCursor(!options.without.contains(kKeptCursor)),
+        m_sharedHeads(!options.without.contains(kSharedHeads)),
         m_threads(options.threads) {
     m_out.address = base;
   }
@@ -61,7 +63,7 @@ class SegmentBuilder {
   }
 
   void emit(const Progress& progress) {
-    const EmitOptions options{!m_nullMode, m_keepCursor, m_poison, m_slots, m_plan.codeBase};
+    const EmitOptions options{!m_nullMode, m_keepCursor, m_sharedHeads, m_poison, m_slots, m_plan.codeBase};
     const auto& functions = m_plan.program.functions;
     std::vector<std::size_t> chosen;
     for (std::size_t i = 0; i < functions.size(); ++i)
@@ -76,7 +78,11 @@ class SegmentBuilder {
         [&](double part) {
           if (progress) progress(0.5 + 0.2 * part);
         });
-    std::uint64_t at = alignUp(m_out.address.value + sizeof(format::ModuleHeader), kCodeAlignment);
+    RoutineSet routines;
+    for (const FunctionCode& copy : m_copies) routines |= copy.routines;
+    m_routines = emitRecordRoutines(routines, m_slots);
+    m_routinesAt = {alignUp(m_out.address.value + sizeof(format::ModuleHeader), kRoutineAlignment)};
+    std::uint64_t at = alignUp(m_routinesAt.value + m_routines.code.size(), kCodeAlignment);
     m_out.copyStart = {at};
     for (FunctionCode& copy : m_copies) {
       copy.place = {at};
@@ -102,6 +108,7 @@ class SegmentBuilder {
   }
 
   VirtAddr placeOf(const CodeBuilder::Reference& reference, const FunctionCode& from) const {
+    if (reference.routine) return {m_routinesAt.value + m_routines.offsets[reference.target.value]};
     if (reference.table) {
       const FunctionCode* copy = copyOf(*m_plan.program.functionStartingAt(reference.target));
       return {copy->place.value + copy->table};
@@ -114,23 +121,36 @@ class SegmentBuilder {
     return copyAt(reference.target).value_or(reference.target);
   }
 
+  // Whether all that it refers to can be reached.
+  template <typename PlaceOf>
+  bool place(std::span<const std::byte> code, VirtAddr at, std::span<const CodeBuilder::Reference> references,
+             PlaceOf placeOf) {
+    std::byte* const out = m_out.bytes.data() + (at.value - m_out.address.value);
+    std::ranges::copy(code, out);
+    bool reaches = true;
+    for (const CodeBuilder::Reference& reference : references) {
+      const std::uint64_t end = at.value + reference.field + 4 + reference.tail;
+      const auto distance = std::int64_t(placeOf(reference).value - end);
+      const auto narrow = std::int32_t(distance);
+      reaches = reaches && narrow == distance;
+      std::memcpy(out + reference.field, &narrow, sizeof narrow);
+    }
+    return reaches;
+  }
+
   Result<void> encode() {
     m_out.bytes.assign(m_out.copyEnd.value - m_out.address.value, kPadding);
     std::atomic<bool> outOfReach = false;
     forEachIndex(m_copies.size(), m_threads, [&](std::size_t i) {
       FunctionCode& copy = m_copies[i];
-      std::byte* out = m_out.bytes.data() + (copy.place.value - m_out.address.value);
-      std::ranges::copy(copy.code, out);
-      for (const CodeBuilder::Reference& reference : copy.references) {
-        const std::uint64_t target = placeOf(reference, copy).value;
-        const std::uint64_t end = copy.place.value + reference.field + 4 + reference.tail;
-        const auto distance = std::int64_t(target - end);
-        const auto narrow = std::int32_t(distance);
-        if (narrow != distance) outOfReach = true;
-        std::memcpy(out + reference.field, &narrow, sizeof narrow);
-      }
+      const bool reaches = place(copy.code, copy.place, copy.references,
+                                 [&](const auto& reference) { return placeOf(reference, copy); });
+      if (!reaches) outOfReach = true;
       copy.references = {};
     });
+    if (!place(m_routines.code, m_routinesAt, m_routines.references,
+               [](const auto& reference) { return reference.target; }))
+      outOfReach = true;
     if (outOfReach) return error("too large: code and its copy are more than 2 GiB apart");
     return {};
   }
@@ -159,7 +179,8 @@ class SegmentBuilder {
     const LandingPads pads = [this](VirtAddr original) -> std::optional<std::uint64_t> {
       return copyAt(original).value_or(original).value;
     };
-    auto tables = buildUnwindTables(m_image, m_plan.program.ehFrame, fragments, pads, end());
+    auto tables = buildUnwindTables(m_image, m_plan.program.ehFrame, fragments, pads,
+                                    {m_routinesAt, m_routines.code.size()}, end());
     if (!tables) return std::unexpected(tables.error());
     m_out.parts.push_back({format::kCodeSection, m_out.address, m_out.bytes.size(), true, kPageSize});
     const auto place = [this](const UnwindTable& table, const char* section, std::uint64_t alignment) {
@@ -205,6 +226,10 @@ class SegmentBuilder {
     m_header.addressCount = std::uint32_t(all.size());
     m_header.fixupOffset = appendTable(std::as_bytes(std::span(fixups)));
     m_header.fixupCount = std::uint32_t(fixups.size());
+    for (format::RecordRoutine& routine : m_routines.table)
+      routine.start += std::uint32_t(m_routinesAt.value);
+    m_header.routineOffset = appendTable(std::as_bytes(std::span(m_routines.table)));
+    m_header.routineCount = std::uint32_t(m_routines.table.size());
     const std::uint64_t start = m_header.addressOffset;
     m_out.parts.push_back(
         {kModuleSection, {m_out.address.value + start}, m_out.bytes.size() - start, false, 8});
@@ -246,6 +271,8 @@ class SegmentBuilder {
       if (entry != 0) m_out.symbols.push_back({"gate." + name, copy.place, entry});
       m_out.symbols.push_back({name, {copy.place.value + entry}, copy.code.size() - entry});
     }
+    if (!m_routines.code.empty() && !m_out.symbols.empty())
+      m_out.symbols.push_back({"traceback.record", m_routinesAt, m_routines.code.size()});
   }
 
   // The map, and an id for both: whatever differs in either differs in it.
@@ -270,9 +297,11 @@ class SegmentBuilder {
   VirtAddr m_slots;
   bool m_nullMode;
   bool m_poison;
-  bool m_keepCursor;
+  bool m_keepCursor, m_sharedHeads;
   unsigned m_threads;
   NewSegment m_out;
+  RecordRoutines m_routines;
+  VirtAddr m_routinesAt;
   std::vector<FunctionCode> m_copies;  // by original address
   std::vector<std::vector<format::AddressEntry>> m_addresses;
   format::ModuleHeader m_header{};

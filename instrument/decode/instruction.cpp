@@ -252,6 +252,9 @@ std::optional<Instruction> decode(std::span<const std::byte> bytes, VirtAddr add
         op.mem.base == ZYDIS_REGISTER_NONE && op.mem.index == ZYDIS_REGISTER_NONE &&
         op.mem.disp.value == kSplitStackLimit)
       out.usesSplitStackLimit = true;
+    if (i < insn.operand_count_visible && op.type == ZYDIS_OPERAND_TYPE_MEMORY &&
+        op.mem.base == ZYDIS_REGISTER_RSP && op.mem.disp.value < 0)
+      out.namesBelowStack = true;
     if (op.type == ZYDIS_OPERAND_TYPE_MEMORY &&
         (op.mem.base == ZYDIS_REGISTER_RIP || op.mem.base == ZYDIS_REGISTER_EIP)) {
       out.ripOffset = insn.raw.disp.offset;

@@ -53,6 +53,7 @@ struct Instruction {
   VirtAddr target;                  // of a direct jump, branch or call
   VirtAddr ripTarget;               // that the rip-relative operand addresses
   bool isLea = false;
+  bool namesBelowStack = false;  // an operand in memory, or an address, below the stack pointer
   bool usesSplitStackLimit = false;  // %fs:0x70, as code of -fsplit-stack does
   // A 32-bit displacement without rip, and an immediate of at least 32 bits: in a file that is loaded where
   // it was linked they may be addresses. 0: none.

@@ -115,6 +115,12 @@ void CodeBuilder::callExactly(VirtAddr address) {
   m_exact.back() = 1;
 }
 
+void CodeBuilder::callRoutine(unsigned number) {
+  Item& item = add(Item::Kind::CallRoutine, {});
+  item.target = {number};
+  item.size = kLongJump;
+}
+
 void CodeBuilder::distance(Label label, Label base) {
   Item& item = add(Item::Kind::Distance, {});
   item.label = label;
@@ -177,7 +183,8 @@ std::vector<std::byte> CodeBuilder::encode(std::vector<Reference>& references) c
         store32(code, at, std::int64_t(offsetOf(item.label)) - (item.offset + item.size));
       else
         references.push_back({item.target, std::uint32_t(item.offset + at), std::uint8_t(item.size - at - 4),
-                              resolved, item.kind == Item::Kind::RipTable});
+                              resolved, item.kind == Item::Kind::RipTable,
+                              item.kind == Item::Kind::CallRoutine});
     };
     switch (item.kind) {
       case Item::Kind::Distance:
@@ -191,8 +198,9 @@ std::vector<std::byte> CodeBuilder::encode(std::vector<Reference>& references) c
         if (item.kind != Item::Kind::Bytes) refer(item.dispOffset, false);
         break;
       case Item::Kind::Call:
+      case Item::Kind::CallRoutine:
         code[0] = std::byte{0xE8};
-        refer(1, m_exact[i] == 0);
+        refer(1, item.kind == Item::Kind::Call && m_exact[i] == 0);
         break;
       case Item::Kind::Jump:
       case Item::Kind::Branch: {

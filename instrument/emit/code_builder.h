@@ -33,6 +33,7 @@ class CodeBuilder {
     std::uint8_t tail = 0;     // bytes of the instruction behind them
     bool resolved = false;     // to the copy of what is at `target`, if there is one
     bool table = false;        // to the table of the function at `target`, which has one
+    bool routine = false;      // to the record routine of the number `target`
   };
   static_assert(sizeof(Reference) == 16);
 
@@ -45,6 +46,7 @@ class CodeBuilder {
       Jump,         // jmp; to `label`, or to the copy of `target`
       Branch,       // jcc
       Call,         // call, of the copy of `target`
+      CallRoutine,  // call, of the record routine of the number `target`
       Distance,     // 32 bits: label - base label; 0 if label is none
     };
     Kind kind = Kind::Bytes;
@@ -79,6 +81,7 @@ class CodeBuilder {
   void jumpExactly(VirtAddr address);
   void branchExactly(std::uint8_t condition, VirtAddr address);
   void callExactly(VirtAddr address);
+  void callRoutine(unsigned number);
   void distance(Label label, Label base);
   void align(std::uint32_t alignment);  // with zeros; relative to the start of the code
 

@@ -1,16 +1,16 @@
 #include "instrument/emit/function_emitter.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "instrument/emit/dispatch.h"
+#include "instrument/emit/probe_parts.h"
 #include "instrument/flow/tiling.h"
 #include "runtime/format/module.h"
 #include "runtime/format/record.h"
 
 namespace traceback::instrument {
 namespace {
-
-constexpr std::uint8_t kEqual = 4;
 
 std::span<const std::uint8_t> asBytes(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
@@ -23,6 +23,8 @@ class Emitter {
         m_function(function),
         m_options(options),
         m_keeps(function.keepsCursor && options.probes && options.keepCursor),
+        m_shares(options.sharedHeads &&
+                 std::ranges::none_of(function.instructions, &Instruction::namesBelowStack)),
         m_out(out) {}
 
   void run(const std::optional<EntryWindow>& window) {
@@ -111,11 +113,18 @@ class Emitter {
 
   void emitHead(const Block& block) {
     const std::uint32_t code = m_options.codeBase + m_function.dags[block.dag].code;
-    m_heads[block.dag] =
-        emitHeadProbe(m_code, format::dagRecord(code), freeAt(block), cursorAt(block), m_options.moduleSlots);
+    const std::uint32_t record = format::dagRecord(code);
+    const Free free = freeAt(block);
+    m_heads[block.dag] = isShared(block, free)
+                             ? emitSharedHead(m_code, record, free, m_keeps, m_out.routines)
+                             : emitHeadProbe(m_code, record, free, cursorAt(block), m_options.moduleSlots);
     // Told apart from the probe: the record is written.
     setOrigin(m_function.instructions[block.first], true);
     m_separate.push_back(boundHere());
+  }
+
+  bool isShared(const Block& block, Free free) const {
+    return m_shares && free.flags && (block.flags & format::kBlockReturnPoint) != 0;
   }
 
   Cursor cursorAt(const Block& block) const {
@@ -321,6 +330,7 @@ class Emitter {
   const Function& m_function;
   const EmitOptions& m_options;
   const bool m_keeps;  // the cursor
+  const bool m_shares;  // head probes, where they can be
   FunctionCode& m_out;
   CodeBuilder m_code;
   Label m_gate, m_displaced;

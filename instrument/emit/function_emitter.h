@@ -14,6 +14,7 @@
 #include "instrument/analysis/program.h"
 #include "instrument/emit/code_builder.h"
 #include "instrument/emit/probes.h"
+#include "instrument/emit/record_routines.h"
 #include "instrument/flow/function.h"
 
 namespace traceback::instrument {
@@ -51,12 +52,14 @@ struct FunctionCode {
   std::uint32_t unkeptEntry = 0;  // where copies enter it that do not keep the cursor, if this one does
   std::vector<std::uint32_t> blocks;  // where other code enters a block: in front of its probe
   std::vector<std::uint32_t> records;  // the record words of head probes
+  RoutineSet routines;  // that its heads call
   VirtAddr place;  // where it goes, once known
 };
 
 struct EmitOptions {
   bool probes = true;
   bool keepCursor = true;  // in functions that can
+  bool sharedHeads = true;  // where they can be: record_routines.h
   bool alwaysBound = false;  // no way back to the original code: entries lead to the copy
   VirtAddr moduleSlots;  // of the ModuleSlots
   std::uint32_t codeBase = 0;  // added to the DAGs' codes

@@ -1,9 +1,7 @@
 #include "instrument/emit/probes.h"
 
 #include <array>
-#include <cstring>
-
-#include "runtime/format/module.h"
+#include "instrument/emit/probe_parts.h"
 #include "runtime/format/ring.h"
 
 namespace traceback::instrument {
@@ -12,55 +10,6 @@ namespace {
 // Registers that serve as scratch, the cheapest to encode first. rsp and the ones whose base encoding needs a
 // further byte (rbp, r12, r13) are left out.
 constexpr std::array<unsigned, 12> kCandidates = {0, 2, 1, 6, 7, 8, 9, 10, 11, 3, 14, 15};
-
-std::uint8_t modrm(unsigned mod, unsigned reg, unsigned rm) {
-  return std::uint8_t((mod << 6) | ((reg & 7) << 3) | (rm & 7));
-}
-std::uint8_t rex(bool wide, unsigned reg, unsigned rm) {
-  return std::uint8_t(0x40 | (wide ? 8 : 0) | (reg >= 8 ? 4 : 0) | (rm >= 8 ? 1 : 0));
-}
-
-class Sequence {
- public:
-  template <typename... Bytes>
-  Sequence& add(Bytes... values) {
-    ((m_bytes[m_size++] = std::uint8_t(values)), ...);
-    return *this;
-  }
-  Sequence& add32(std::uint32_t value) {
-    std::memcpy(m_bytes.data() + m_size, &value, sizeof value);
-    m_size += sizeof value;
-    return *this;
-  }
-  std::span<const std::uint8_t> bytes() const { return {m_bytes.data(), m_size}; }
-
- private:
-  std::array<std::uint8_t, 16> m_bytes{};
-  std::size_t m_size = 0;
-};
-
-void moveThreadWord(CodeBuilder& code, std::uint8_t opcode, unsigned reg, std::int32_t offset) {
-  code.bytes(Sequence()
-                 .add(0x64, rex(true, reg, 0), opcode, modrm(0, reg, 4), 0x25)
-                 .add32(std::uint32_t(offset))
-                 .bytes());
-}
-
-void loadSegment(CodeBuilder& code, unsigned reg) { moveThreadWord(code, 0x8B, reg, format::kThreadSlot); }
-
-void optionalRex(Sequence& s, unsigned reg, unsigned rm) {
-  if (reg >= 8 || rm >= 8) s.add(rex(false, reg, rm));
-}
-
-// mov (base), to
-void load64(CodeBuilder& code, unsigned base, unsigned to) {
-  code.bytes({rex(true, to, base), 0x8B, modrm(0, to, base)});
-}
-void load32(CodeBuilder& code, unsigned base, unsigned to) {
-  Sequence s;
-  optionalRex(s, to, base);
-  code.bytes(s.add(0x8B, modrm(0, to, base)).bytes());
-}
 
 // A probe's scratch registers: dead ones as far as there are, others kept in spill moduleSlots while it runs.
 class Scratch {
@@ -99,53 +48,11 @@ class Scratch {
   std::array<unsigned, format::kSpillSlots> m_slots{};
 };
 
-// With xmm15, which is register 7 with the prefix's bit R.
-constexpr unsigned kCursorRegister = 15;
-
-// movq (base), %xmm15
-void loadKept(CodeBuilder& code, unsigned base) {
-  code.bytes({0xF3, rex(false, kCursorRegister, base), 0x0F, 0x7E, modrm(0, kCursorRegister, base)});
-}
-// paddq step(base), %xmm15
-void stepKept(CodeBuilder& code, unsigned base) {
-  constexpr auto kStep = std::uint8_t(offsetof(format::SegmentHeader, step));
-  code.bytes({0x66, rex(false, kCursorRegister, base), 0x0F, 0xD4, modrm(1, kCursorRegister, base), kStep});
-}
-// movlps %xmm15, (base)
-void storeKept(CodeBuilder& code, unsigned base) {
-  code.bytes({rex(false, kCursorRegister, base), 0x0F, 0x13, modrm(0, kCursorRegister, base)});
-}
-// movq %xmm15, to
-void copyKept(CodeBuilder& code, unsigned to) {
-  code.bytes({0x66, rex(true, kCursorRegister, to), 0x0F, 0x7E, modrm(3, kCursorRegister, to)});
-}
-
-void emitWrapAt(CodeBuilder& code, Label resume, unsigned scratch, bool kept, VirtAddr moduleSlots) {
-  code.ripLabel(Sequence().add(rex(true, scratch, 0), 0x8D, modrm(0, scratch, 5)).add32(0).bytes(), 3,
-                resume);
-  const std::size_t entries =
-      kept ? offsetof(format::ModuleSlots, wrapKept) : offsetof(format::ModuleSlots, wrap);
-  const VirtAddr slot{moduleSlots.value + entries + 8 * scratch};
-  code.ripAbsolute(Sequence().add(0xFF, 0x25).add32(0).bytes(), 2, slot);
-}
-
 Label emitRecord(CodeBuilder& code, unsigned reg, std::uint32_t record) {
   const Label label = code.newLabel();
   code.bind(label);
-  Sequence s;
-  optionalRex(s, 0, reg);
-  code.bytes(s.add(0xC7, modrm(0, 0, reg)).add32(record).bytes());
+  code.bytes(Sequence().optionalRex(0, reg).add(0xC7, modrm(0, 0, reg)).add32(record).bytes());
   return label;
-}
-
-constexpr std::uint8_t kEqual = 4;  // condition code of je
-
-// Claims a word of the segment whose header r has, and leaves its address in r.
-void stepInRegister(CodeBuilder& code, unsigned r, bool load) {
-  if (load) loadKept(code, r);
-  stepKept(code, r);
-  storeKept(code, r);
-  copyKept(code, r);
 }
 
 HeadProbe headWithDeadFlags(CodeBuilder& code, std::uint32_t record, Free free, Cursor cursor) {
@@ -156,15 +63,9 @@ HeadProbe headWithDeadFlags(CodeBuilder& code, std::uint32_t record, Free free, 
   out.wrap = code.newLabel();
   out.wrapOutOfLine = true;
   loadSegment(code, r);
-  if (out.kept) {
-    stepInRegister(code, r, cursor == Cursor::Loaded);
-  } else {
-    code.bytes({rex(true, 0, r), 0x83, modrm(0, 0, r), 4});
-    load64(code, r, r);
-  }
-  Sequence compare;
-  optionalRex(compare, 0, r);
-  code.bytes(compare.add(0x83, modrm(0, 7, r), 0xFF).bytes());
+  claimWord(code, r, cursor);
+  loadCursor(code, r, cursor);
+  compareWithSentinel(code, r);
   code.branch(kEqual, out.wrap);
   out.record = out.resume = emitRecord(code, r, record);
   scratch.restore();
@@ -182,7 +83,8 @@ HeadProbe headWithLiveFlags(CodeBuilder& code, std::uint32_t record, Free free, 
   const Label go = code.newLabel();
   loadSegment(code, r);
   if (out.kept) {
-    stepInRegister(code, r, cursor == Cursor::Loaded);
+    claimWord(code, r, cursor);
+    loadCursor(code, r, cursor);
     load32(code, r, kRcx);
   } else {
     load64(code, r, kRcx);
@@ -205,11 +107,11 @@ HeadProbe headWithLiveFlags(CodeBuilder& code, std::uint32_t record, Free free, 
 }  // namespace
 
 void emitSpill(CodeBuilder& code, unsigned reg, unsigned slot) {
-  moveThreadWord(code, 0x89, reg, format::kSpillSlot + std::int32_t(8 * slot));
+  storeThreadWord(code, reg, format::kSpillSlot + std::int32_t(8 * slot));
 }
 
 void emitRestore(CodeBuilder& code, unsigned reg, unsigned slot) {
-  moveThreadWord(code, 0x8B, reg, format::kSpillSlot + std::int32_t(8 * slot));
+  loadThreadWord(code, reg, format::kSpillSlot + std::int32_t(8 * slot));
 }
 
 HeadProbe emitHeadProbe(CodeBuilder& code, std::uint32_t record, Free free, Cursor cursor,
@@ -244,7 +146,7 @@ void emitLightProbe(CodeBuilder& code, unsigned bit, Free free, bool kept) {
   }
   if (free.flags) {
     Sequence s;
-    optionalRex(s, 0, r);
+    s.optionalRex(0, r);
     if (mask < 0x80)
       s.add(0x83, modrm(0, 1, r), mask);
     else
@@ -252,12 +154,9 @@ void emitLightProbe(CodeBuilder& code, unsigned bit, Free free, bool kept) {
     code.bytes(s.bytes());
   } else {
     load32(code, r, word);
-    Sequence set;  // lea mask(word), word: 32 bits of operand, 64 of address
-    optionalRex(set, word, word);
-    code.bytes(set.add(0x8D, modrm(2, word, word)).add32(mask).bytes());
-    Sequence store;
-    optionalRex(store, word, r);
-    code.bytes(store.add(0x89, modrm(0, word, r)).bytes());
+    // lea mask(word), word: 32 bits of operand, 64 of address
+    code.bytes(Sequence().optionalRex(word, word).add(0x8D, modrm(2, word, word)).add32(mask).bytes());
+    code.bytes(Sequence().optionalRex(word, r).add(0x89, modrm(0, word, r)).bytes());
   }
   scratch.restore();
 }

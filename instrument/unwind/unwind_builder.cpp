@@ -38,10 +38,10 @@ struct SearchEntry {
 class Builder {
  public:
   Builder(const loader::ElfImage& image, const EhFrame& frame, const Fragments& fragments,
-          const LandingPads& landingPads, VirtAddr base)
-      : m_image(image), m_frame(frame), m_fragments(fragments), m_landingPads(landingPads) {
+          const LandingPads& landingPads, const LeafCode& leaf, VirtAddr base)
+      : m_image(image), m_frame(frame), m_fragments(fragments), m_landingPads(landingPads), m_leaf(leaf) {
     m_headerAddress = (base.value + 7) & ~std::uint64_t{7};
-    std::uint64_t searchable = fragments.count;
+    std::uint64_t searchable = fragments.count + (leaf.size != 0 ? 1 : 0);
     for (const Fde& fde : frame.fdes) searchable += fde.size != 0;
     m_exceptionsAddress = m_headerAddress + 12 + 8 * searchable;
   }
@@ -54,6 +54,7 @@ class Builder {
     for (std::size_t i = 0; i < m_fragments.count; ++i) {
       if (auto done = appendEntry(m_fragments.at(i), m_lsdas[i]); !done) return std::unexpected(done.error());
     }
+    if (m_leaf.size != 0 && !appendLeafEntry()) return error("copies too far from their unwind information");
     m_entries.value(0, 4);
     auto header = makeHeader();
     if (!header) return std::unexpected(header.error());
@@ -199,6 +200,24 @@ class Builder {
     return {};
   }
 
+  // With a CIE of its own: the caller's frame is right behind the return address.
+  bool appendLeafEntry() {
+    constexpr std::uint8_t kCie[] = {0x14, 0,    0,  0, 0,       0,    0, 0, 1,    'z', 'R', 0,
+                                     1,    0x78, 16, 1, kHereS4, 0x0C, 7, 8, 0x90, 1,   0,   0};
+    const std::size_t cie = m_entries.size();
+    m_entries.append(std::as_bytes(std::span(kCie)));
+    const std::size_t entry = m_entries.size();
+    m_entries.value(0x10, 4);
+    m_entries.value(m_entries.size() - cie, 4);
+    const auto start = encodePointer(m_leaf.start.value, kHereS4, m_frameAddress + m_entries.size());
+    if (!start) return false;
+    m_entries.value(*start, 4);
+    m_entries.value(m_leaf.size, 4);
+    m_entries.value(0, 4);  // no augmentation data; three DW_CFA_nop
+    m_search.push_back({m_leaf.start.value, m_leaf.size, m_frameAddress + entry, true});
+    return true;
+  }
+
   Result<std::vector<std::byte>> makeHeader() {
     std::ranges::stable_sort(m_search, {}, &SearchEntry::start);
     for (std::size_t i = 1; i < m_search.size(); ++i) {
@@ -230,6 +249,7 @@ class Builder {
   const EhFrame& m_frame;
   const Fragments& m_fragments;
   const LandingPads& m_landingPads;
+  const LeafCode& m_leaf;
   std::uint64_t m_headerAddress = 0, m_exceptionsAddress = 0, m_frameAddress = 0;
   ByteSink m_exceptions, m_entries;
   std::vector<VirtAddr> m_lsdas;  // by fragment
@@ -294,8 +314,8 @@ Result<void> canMove(const loader::ElfImage& image, const EhFrame& frame) {
 
 Result<UnwindTables> buildUnwindTables(const loader::ElfImage& image, const EhFrame& frame,
                                        const Fragments& fragments, const LandingPads& landingPads,
-                                       VirtAddr base) {
-  return Builder(image, frame, fragments, landingPads, base).build();
+                                       const LeafCode& leaf, VirtAddr base) {
+  return Builder(image, frame, fragments, landingPads, leaf, base).build();
 }
 
 Result<UnwindTables> buildUnwindTables(const loader::ElfImage& image, const EhFrame& frame,
@@ -303,7 +323,7 @@ Result<UnwindTables> buildUnwindTables(const loader::ElfImage& image, const EhFr
                                        VirtAddr base) {
   return buildUnwindTables(image, frame,
                            Fragments{fragments.size(), [&](std::size_t i) { return fragments[i]; }},
-                           landingPads, base);
+                           landingPads, {}, base);
 }
 
 }  // namespace traceback::instrument

@@ -73,12 +73,18 @@ struct UnwindTables {
   std::uint64_t end() const { return frame.address.value + frame.bytes.size(); }
 };
 
+// Code that is called and leaves the stack pointer alone until it returns.
+struct LeafCode {
+  model::VirtAddr start;
+  std::uint64_t size = 0;  // 0: there is none
+};
+
 // Lays the tables out one behind the other from `base` on, rounded up to 8. How large they are does not
 // depend on `base`. Fragments must not overlap each other. Fails on what canCarry and canMove refuse, on a
 // landing pad without a copy, and on distances that the original's encodings cannot express.
 model::Result<UnwindTables> buildUnwindTables(const loader::ElfImage& image, const EhFrame& frame,
                                               const Fragments& fragments, const LandingPads& landingPads,
-                                              model::VirtAddr base);
+                                              const LeafCode& leaf, model::VirtAddr base);
 model::Result<UnwindTables> buildUnwindTables(const loader::ElfImage& image, const EhFrame& frame,
                                               std::span<const Fragment> fragments,
                                               const LandingPads& landingPads, model::VirtAddr base);

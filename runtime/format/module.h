@@ -14,7 +14,7 @@
 namespace traceback::format {
 
 inline constexpr std::uint64_t kModuleMagic = 0x0A0D'444F'4D54'4254;  // "TBTMOD\r\n"
-inline constexpr std::uint32_t kModuleVersion = 2;
+inline constexpr std::uint32_t kModuleVersion = 3;
 inline constexpr std::uint32_t kOldestModuleVersion = 1;
 
 // In the module's writable data, zero until the runtime binds the module.
@@ -45,22 +45,43 @@ struct AddressEntry {
 inline constexpr std::uint32_t kAddressFixed = 0x8000'0000;
 static_assert(sizeof(AddressEntry) == 8);
 
+// Code that head probes share, which writes their records: they call it, with the record in a register that
+// an instruction in front of the call has loaded, as its last four bytes. It claims a word of the ring, and
+// writes the record there. Below the stack pointer, at -16, it keeps r11, if that is not dead, and at -8 its
+// caller has kept rcx, if that is not. Sorted by `start`; the last ends with its way to the runtime.
+// (Version 3.)
+enum RoutineKeeps : std::uint8_t {
+  kRoutineKeepsR11 = 1,     // by its first instruction
+  kRoutineRestoresRcx = 2,
+};
+struct RecordRoutine {
+  std::uint32_t start;    // link-time address
+  std::uint8_t claimed;   // from here: behind the instruction that claims the word,
+  std::uint8_t written;   // behind the one that writes the record,
+  std::uint8_t wrap;      // behind the last, where the way to the runtime begins: the word is the sentinel
+  std::uint8_t keeps;     // RoutineKeeps
+};
+inline constexpr std::uint32_t kRoutineWrapSize = 13;
+static_assert(sizeof(RecordRoutine) == 8);
+
 struct ModuleHeader {
   std::uint64_t magic;
   std::uint32_t version;
   std::uint32_t headerSize;
   std::uint8_t mapId[16];
-  std::uint64_t address;         // link-time address of this header: load bias = where it is - address
-  std::uint64_t moduleSlots;     // link-time address of the ModuleSlots
-  std::uint32_t codeBase;        // first code of the module, as the probes have it in the file
-  std::uint32_t codeSpan;        // how many it owns
-  std::uint64_t copyStart;       // link-time addresses of the copies
+  std::uint64_t address;  // link-time address of this header: load bias = where it is - address
+  std::uint64_t moduleSlots;  // link-time address of the ModuleSlots
+  std::uint32_t codeBase;  // first code of the module, as the probes have it in the file
+  std::uint32_t codeSpan;  // how many it owns
+  std::uint64_t copyStart;  // link-time addresses of the copies
   std::uint64_t copyEnd;
-  std::uint32_t addressOffset;   // AddressEntry[addressCount]
+  std::uint32_t addressOffset;  // AddressEntry[addressCount]
   std::uint32_t addressCount;
-  std::uint32_t fixupOffset;     // uint32_t[fixupCount]: offsets of the head probes' record words; to move
-  std::uint32_t fixupCount;      // the module to other codes, add the distance to each
-  std::uint64_t reserved[4];
+  std::uint32_t fixupOffset;  // uint32_t[fixupCount]: offsets of the head probes' record words; to move
+  std::uint32_t fixupCount;  // the module to other codes, add the distance to each
+  std::uint32_t routineOffset;  // RecordRoutine[routineCount]
+  std::uint32_t routineCount;
+  std::uint64_t reserved[3];
 };
 static_assert(sizeof(ModuleHeader) == 120);
 

@@ -9,6 +9,7 @@
 #include "runtime/inject/own_fault.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/rings.h"
+#include "runtime/inject/routines.h"
 
 // In handler.S.
 extern "C" void traceback_call_handler(int, siginfo_t*, void* context, std::uint64_t handler,
@@ -72,6 +73,7 @@ void setMask(const std::uint64_t& mask) {
 void runHandler(int signal, siginfo_t* info, void* data) {
   auto& context = *static_cast<ucontext_t*>(data);
   if (isOwnFault(signal, *info, context)) return;
+  leaveRoutine(context);
   const Action action = actionAtArrival(signal);
   if (action.handler <= 1) return;  // never handled: cannot happen
   Interrupted interrupted;

@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "runtime/format/module.h"
 #include "runtime/format/record.h"
 #include "runtime/inject/files.h"
 #include "runtime/inject/process.h"
@@ -89,6 +88,8 @@ bool isSound(const dl_phdr_info& info, const ModuleHeader& header, const Segment
                      PF_R | PF_W, slots) &&
          tableFits(header.addressOffset, header.addressCount, sizeof(format::AddressEntry), size) &&
          tableFits(header.fixupOffset, header.fixupCount, sizeof(std::uint32_t), size) &&
+         (header.version < 3 ||
+          tableFits(header.routineOffset, header.routineCount, sizeof(format::RecordRoutine), size)) &&
          header.copyStart <= header.copyEnd && header.copyStart >= header.address &&
          header.copyEnd - header.address <= size && header.codeBase >= format::kFirstCode &&
          header.codeSpan <= format::kEndCode - format::kFirstCode &&
@@ -402,6 +403,11 @@ const format::AddressEntry* entriesOf(const ModuleHeader& header) {
                                                        header.addressOffset);
 }
 
+const format::RecordRoutine* routinesOf(const ModuleHeader& header) {
+  return reinterpret_cast<const format::RecordRoutine*>(reinterpret_cast<std::uint64_t>(&header) +
+                                                        header.routineOffset);
+}
+
 // The entry for an address in a copy; null if there is none.
 const format::AddressEntry* entryFor(const BoundModule& module, std::uint64_t address) {
   const ModuleHeader& header = *module.header;
@@ -459,6 +465,25 @@ std::uint64_t originalReturnAddress(std::uint64_t address) {
   const std::uint64_t next =
       isLast ? 0 : module->bias + (call[1].original & ~std::uint64_t{format::kAddressFixed});
   return next > last && next - last <= kLongest ? next : last + kUsual;
+}
+
+const format::RecordRoutine* routineAt(std::uint64_t address, std::uint64_t& start) {
+  const unsigned count = __atomic_load_n(&boundCount, __ATOMIC_ACQUIRE);
+  for (unsigned i = 0; i < count; ++i) {
+    const ModuleHeader* header = bound[i].header;
+    // They are between the header and the copies.
+    if (header == nullptr || header->version < 3 || address < reinterpret_cast<std::uint64_t>(header) ||
+        address >= bound[i].copyStart)
+      continue;
+    const format::RecordRoutine* routines = routinesOf(*header);
+    for (std::uint32_t k = header->routineCount; k-- > 0;) {
+      start = bound[i].bias + routines[k].start;
+      if (address >= start)
+        return address - start < routines[k].wrap + format::kRoutineWrapSize ? &routines[k] : nullptr;
+    }
+    return nullptr;
+  }
+  return nullptr;
 }
 
 }  // namespace traceback::inject

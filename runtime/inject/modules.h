@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "runtime/format/module.h"
+
 namespace traceback::inject {
 
 // Looks for modules that were loaded since the last look and binds them, and for those that went away.
@@ -21,5 +23,7 @@ std::uint64_t originalAddress(std::uint64_t address);
 // The same for where a call returns to: what follows the call in the copy may stand for anything.
 std::uint64_t originalReturnAddress(std::uint64_t address);
 bool isInCopy(std::uint64_t address);
+// The record routine that has this address, and where it starts in the process; null if none has.
+const format::RecordRoutine* routineAt(std::uint64_t address, std::uint64_t& start);
 
 }  // namespace traceback::inject

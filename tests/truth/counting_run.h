@@ -13,7 +13,8 @@ namespace traceback::truth {
 
 class CountingRun {
  public:
-  static constexpr unsigned kAlarm = 256, kTimer = 257, kCounts = 258;  // slots; those before are the threads
+  static constexpr unsigned kAlarm = 256, kTimer = 257, kWrong = 258,
+                            kCounts = 259;  // slots; those before are the threads
   using Counts = std::array<std::uint64_t, kCounts>;
 
   // `milliseconds`: after which it kills itself; 0: never. `clocks`: "alarm", "timer", both or none.

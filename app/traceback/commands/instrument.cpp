@@ -228,7 +228,9 @@ void addInstrument(CLI::App& app, Action& chosen) {
       ->add_option(
           "--without", call->without,
           "Leave out a technique that makes recording cheap, to see what it brings or whether it is at\n"
-          "fault: kept-cursor (where the next record goes is kept in a vector register)")
+          "fault: kept-cursor (where the next record goes is kept in a vector register), shared-heads "
+          "(behind\n"
+          "calls, records are written by routines that these places share)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(

@@ -74,6 +74,11 @@ bool Lockstep::isOriginalCode(std::uint64_t address) const {
   return window == m_windows.end() || *window > std::prev(after)->start + 4 || address >= *window + 5;
 }
 
+// Code that writes the records of probes that call it.
+bool Lockstep::isInRoutine(std::uint64_t address) const {
+  return address >= m_file.headerAddress + m_file.module.headerSize && address < m_file.module.copyStart;
+}
+
 std::string Lockstep::where() const {
   std::string out = std::format("after {} instructions, original at {:#x}, instrumented at {:#x}; before:",
                                 m_result.instructions, m_original.linkPc(), m_copy.linkPc());
@@ -128,13 +133,16 @@ std::expected<Lockstep::Point, std::string> Lockstep::nextCopy(const Point& due)
     if (!m_copy.inRanges()) {
       // The ways of probes into the runtime are none of the original's business.
       const CopiedPlace* place = placeAt(from);
-      if (wasOutside || m_delivering || (place != nullptr && (place->at == 0 || from < place->at))) continue;
+      if (wasOutside || m_delivering || isInRoutine(from) ||
+          (place != nullptr && (place->at == 0 || from < place->at)))
+        continue;
       point.kind = Point::Kind::Outside;
       return point;
     }
     const auto copied = m_instructions.find(at);
     if (copied == m_instructions.end() && !isOriginalCode(at)) {
       const CopiedPlace* place = placeAt(at);
+      point.throughRoutine |= isInRoutine(at);
       point.throughGate |= place != nullptr && place->start == at && place->at == 0 && !place->probe;
       continue;
     }
@@ -203,6 +211,8 @@ Lockstep::Outcome Lockstep::heal(const Point& original, const Point& copy) {
   }
   // Without flags the gate keeps a register below the stack.
   if (good && copy.throughGate) good = healStack(sp - 8, sp);
+  // Routines have their return address there, and two registers.
+  if (good && copy.throughRoutine) good = healStack(sp - 24, sp);
   if (!good) return std::unexpected("the stack cannot be read, " + where());
   return {};
 }
@@ -274,10 +284,14 @@ Lockstep::Outcome Lockstep::compareFloating(std::uint64_t address, bool garbage)
 
 // The copy stands where something stands for the instruction `due`, before which the original stands.
 Lockstep::Outcome Lockstep::compareFrames(std::uint64_t due) {
+  const bool inRoutine = isInRoutine(m_copy.linkPc());
   const CopiedPlace* place = placeAt(m_copy.linkPc());
-  if (place == nullptr || place->original != due) return {};
+  if (!inRoutine && (place == nullptr || place->original != due)) return {};
   ++m_result.unwound;
-  const auto before = m_originalFrames->frames(), after = m_copyFrames->frames();
+  const auto before = m_originalFrames->frames();
+  auto after = m_copyFrames->frames();
+  // Called from where the probe stands.
+  if (inRoutine && !after.empty()) after.erase(after.begin());
   if (before.size() != after.size())
     return std::unexpected(std::format("{} frames instead of {}, {}", after.size(), before.size(), where()));
   for (std::size_t i = 0; i < before.size(); ++i) {
@@ -385,6 +399,7 @@ std::expected<LockstepResult, std::string> Lockstep::run(const std::string& orig
   for (const InstrumentedFunction& function : m_file.functions)
     if (function.entry.copy != 0)
       copied.push_back({function.entry.copy, function.entry.copy + function.entry.copySize});
+  copied.push_back({m_file.headerAddress + m_file.module.headerSize, m_file.module.copyStart});
   std::ranges::sort(copied, {}, &CodeRange::start);
   if (auto started =
           m_original.start(originalPath, arguments, environment, m_elf.header().e_entry, m_functions);

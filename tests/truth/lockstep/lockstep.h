@@ -55,7 +55,7 @@ class Lockstep {
     enum class Kind { Instruction, Outside, Signal, End } kind = Kind::End;
     std::uint64_t address = 0;  // link-time of the instruction; else where it is
     bool fromOutside = false;  // code that is not stepped ran in between
-    bool throughGate = false;
+    bool throughGate = false, throughRoutine = false;
   };
   struct Stack {
     std::uint64_t sp = 0;
@@ -72,6 +72,7 @@ class Lockstep {
   std::expected<Point, std::string> nextCopy(const Point& due);
   const CopiedPlace* placeAt(std::uint64_t address) const;
   bool isOriginalCode(std::uint64_t address) const;
+  bool isInRoutine(std::uint64_t address) const;
 
   Outcome compare(const Point& original, const Point& copy);
   bool isHandlerEntry() const;

@@ -1,12 +1,16 @@
 // Counts in shared memory, and executes for each number a path that spells it: what of the path is found
 // later must spell numbers that follow one another, up to the last one in the memory.
 //
-//   counting FILE THREADS MILLISECONDS [alarm] [timer]
+//   counting FILE THREADS MILLISECONDS [alarm] [timer] [asked]
 //
 // FILE is a page of counts: threads 0 to 255, then the handlers of SIGALRM (setitimer) and of SIGRTMIN
 // (timer_create), both every 200 microseconds; and a page of the threads' ids. After the time the program
 // kills itself; 0: it goes on.
+//
+// asked: nothing but a handler of SIGALRM, which others send. It looks at what was interrupted, and counts,
+// behind the others, what it finds there that cannot be.
 #define _GNU_SOURCE
+#include <execinfo.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -17,9 +21,10 @@
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
-enum { kThreads = 256, kAlarm = kThreads, kTimer, kPage = 4096 };
+enum { kThreads = 256, kAlarm = kThreads, kTimer, kWrong, kCounts, kPage = 4096 };
 static volatile uint64_t* counts;
 static volatile uint64_t* ids;
 static volatile unsigned sink;
@@ -72,6 +77,29 @@ static void onTimer(int signal) {
   sink += mix(timerSpell(n), (unsigned)signal % 4);
 }
 
+// Of count(), as it was called: the frames from its caller on, and its own stack pointer.
+enum { kCallers = 16 };
+static void* callers[kCallers];
+static int callerCount, isAsked;
+static volatile uint64_t countStack;
+extern char __executable_start[], etext[], count_first[], count_last[];
+
+static void onAsked(int signal, siginfo_t* info, void* data) {
+  const ucontext_t* context = data;
+  const char* pc = (const char*)context->uc_mcontext.gregs[REG_RIP];
+  int right = pc >= __executable_start && pc < etext && info->si_signo == signal;
+  // This function, the frame of the kernel, and the interrupted function; then its callers.
+  enum { kBefore = 3, kMost = 64 };
+  void* frames[kMost];
+  const int found = backtrace(frames, kMost), between = found - callerCount - kBefore;
+  right = right && between >= 0 && frames[2] == pc;
+  for (int i = 0; right && i < callerCount; ++i) right = frames[kBefore + between + i] == callers[i];
+  if (pc > count_first && pc < count_last)
+    right = right && between == 0 && (uint64_t)context->uc_mcontext.gregs[REG_RSP] == countStack;
+  if (!right) ++counts[kWrong];
+  onAlarm(signal);
+}
+
 static uint64_t milliseconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -80,16 +108,23 @@ static uint64_t milliseconds(void) {
 
 static uint64_t deadline;
 
-static void* count(void* slot) {
+__attribute__((noinline, noclone)) static void* count(void* slot) {
   const long which = (long)slot;
   unsigned local = 0;
   ids[which] = (uint64_t)gettid();
+  if (isAsked) {
+    void* frames[kCallers + 1];
+    callerCount = backtrace(frames, kCallers + 1) - 1;
+    memcpy(callers, frames + 1, sizeof callers);
+  }
   for (uint64_t n = 1;; ++n) {
+    __asm__ volatile("count_first: movq %%rsp, %0" : "=m"(countStack));
     counts[which] = n;
     local += mainSpell(n);
     if (n % 16 == 0) local = mix(local, 5);
     if (deadline != 0 && n % 256 == 0 && milliseconds() > deadline) kill(getpid(), SIGKILL);
     if (local == 12345) sink = local;
+    MARK(count_last);
   }
   return NULL;
 }
@@ -115,6 +150,13 @@ int main(int argc, char** argv) {
       onClock(onAlarm, SIGALRM);
       const struct itimerval every = {{0, 200}, {0, 200}};
       setitimer(ITIMER_REAL, &every, NULL);
+    } else if (strcmp(argv[i], "asked") == 0) {
+      isAsked = 1;
+      struct sigaction action;
+      memset(&action, 0, sizeof action);
+      action.sa_sigaction = onAsked;
+      action.sa_flags = SA_RESTART | SA_SIGINFO;
+      sigaction(SIGALRM, &action, NULL);
     } else if (strcmp(argv[i], "timer") == 0) {
       onClock(onTimer, SIGRTMIN);
       timer_t timer;

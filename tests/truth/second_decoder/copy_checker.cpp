@@ -26,7 +26,12 @@ void Findings::add(std::string what) {
 
 CopyChecker::CopyChecker(const ElfFile& original, const InstrumentedFile& file, const FlagFlow& flags,
                          bool poisoned, Findings& findings)
-    : m_original(original), m_file(file), m_findings(findings), m_flags(flags), m_poisoned(poisoned) {}
+    : m_original(original),
+      m_file(file),
+      m_findings(findings),
+      m_flags(flags),
+      m_poisoned(poisoned),
+      m_routines(readRoutines(file, findings)) {}
 
 void CopyChecker::fail(const Line& line, std::uint64_t at, const std::string& what) {
   if (m_broken.empty() || m_broken.back() != &line.function->entry) m_broken.push_back(&line.function->entry);
@@ -256,6 +261,10 @@ bool CopyChecker::checkHead(Line& line, unsigned reg, std::uint64_t original) {
   }
   if (!take(line, c) || !is(X86_INS_MOV) || !c.memoryFirst || c.base != reg || c.width != 4)
     return fail(line, c.address, "no record is written: " + text(c)), false;
+  return checkRecord(line, c, original);
+}
+
+bool CopyChecker::checkRecord(Line& line, const Code& c, std::uint64_t original) {
   const std::uint32_t word = std::uint32_t(c.imm);
   const auto found = line.dagOfWord.find(word);
   if (found == line.dagOfWord.end())
@@ -269,6 +278,42 @@ bool CopyChecker::checkHead(Line& line, unsigned reg, std::uint64_t original) {
     return fail(line, c.address, "a second head of the same DAG"), false;
   ++m_findings.heads;
   return true;
+}
+
+//   mov $record, r; call routine
+// or, r being needed: mov %rcx, -16(%rsp); mov $record, %ecx; call of a routine that restores it
+// Behind calls alone, in functions that keep nothing below the stack pointer.
+bool CopyChecker::checkSharedHead(Line& line, std::uint64_t original, const Needs& needs, bool& found) {
+  found = false;
+  const std::uint64_t start = line.pc;
+  Code c, call;
+  if (!take(line, c)) return false;
+  const bool spills = c.id == X86_INS_MOV && c.memoryFirst && c.base == X86_REG_RSP && c.disp == -16 &&
+                      c.width == 8 && c.reg1 == X86_REG_RCX;
+  if (spills && !take(line, c)) return false;
+  const int holder = registerNumber(c.reg0);
+  // b8+r imm32
+  const bool loads = c.id == X86_INS_MOV && !c.memory && holder >= 0 && (c.bytes[c.size - 5] & 0xF8) == 0xB8;
+  const auto routine =
+      loads && take(line, call) && call.id == X86_INS_CALL ? m_routines.find(call.target) : m_routines.end();
+  if (routine == m_routines.end()) {
+    line.pc = start;
+    return true;
+  }
+  found = true;
+  if (routine->second.record != unsigned(holder) || routine->second.restores != spills)
+    return fail(line, call.address, "calls a record routine that expects something else"), false;
+  if (!checkKeeps(line, routine->second.keeps)) return false;
+  if (line.next == 0 || line.original[line.next - 1].effects.leaves != Leaves::Call)
+    return fail(line, start, "calls a record routine where the word below the stack may be needed"), false;
+  for (const Code& code : line.original)
+    if (code.base == X86_REG_RSP && code.disp < 0)
+      return fail(line, start, "calls a record routine, but keeps something there: " + text(code)), false;
+  line.scratch = spills ? std::uint16_t{0} : std::uint16_t(1U << unsigned(holder));
+  constexpr unsigned kR11 = 11;
+  if (routine->second.scratch != kR11)
+    line.scratch = std::uint16_t(line.scratch | 1U << routine->second.scratch);
+  return checkScratch(line, start, needs, line.scratch, true) && checkRecord(line, c, original);
 }
 
 bool CopyChecker::checkMask(Line& line, const Code& at, std::uint64_t branch, std::uint32_t mask) {
@@ -288,6 +333,10 @@ bool CopyChecker::checkMask(Line& line, const Code& at, std::uint64_t branch, st
 bool CopyChecker::checkProbe(Line& line, Probe kind, std::uint64_t original, const Needs& needs,
                              bool& found) {
   found = false;
+  if (kind == Probe::Head) {
+    if (!checkSharedHead(line, original, needs, found)) return false;
+    if (found) return true;
+  }
   const std::uint64_t start = line.pc;
   std::map<unsigned, std::int64_t> spilled;
   Code c;

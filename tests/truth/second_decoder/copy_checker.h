@@ -13,6 +13,7 @@
 #include "tests/truth/instrumented_file.h"
 #include "tests/truth/second_decoder/code.h"
 #include "tests/truth/second_decoder/flag_flow.h"
+#include "tests/truth/second_decoder/record_routines.h"
 
 namespace traceback::truth {
 
@@ -62,6 +63,7 @@ class CopyChecker {
   bool needsCursor(std::uint64_t original) const { return m_needCursor.contains(original); }
   // Entries that were patched: the five bytes from there on.
   const std::vector<std::uint64_t>& windows() const { return m_windows; }
+  const std::map<std::uint64_t, Routine>& routines() const { return m_routines; }
 
  private:
   struct Line {  // of the walk over one copy
@@ -111,6 +113,8 @@ class CopyChecker {
   void checkReached(const Line& line);
   static bool isReached(const Line& line, std::uint64_t address);
   bool checkHead(Line& line, unsigned reg, std::uint64_t original);
+  bool checkSharedHead(Line& line, std::uint64_t original, const Needs& needs, bool& found);
+  bool checkRecord(Line& line, const Code& at, std::uint64_t original);
   bool checkStep(Line& line, unsigned reg, std::uint64_t original);
   bool checkKeeps(Line& line, bool keeps);
   bool checkUnkeptEntry(Line& line);
@@ -129,6 +133,7 @@ class CopyChecker {
   Findings& m_findings;
   const FlagFlow& m_flags;
   const bool m_poisoned;
+  const std::map<std::uint64_t, Routine> m_routines;
   Decoder m_decoder;
   std::vector<CopiedPlace> m_places;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> m_copies;  // original, start of its copy; sorted

@@ -15,6 +15,8 @@ class UnwindChecker {
   // `places` by rising address, as CopyChecker has them.
   void check(const InstrumentedFunction& function, const std::vector<CopiedPlace>& places);
   // After all functions: whether landing pads are the copies of landing pads.
+  // Code that is called and leaves the stack alone.
+  void checkRoutines(const std::map<std::uint64_t, Routine>& routines);
   void checkPads(const CopyChecker& copies);
 
  private:

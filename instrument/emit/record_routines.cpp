@@ -1,0 +1,138 @@
+#include "instrument/emit/record_routines.h"
+
+#include <array>
+#include <bit>
+
+#include "instrument/emit/probe_parts.h"
+
+namespace traceback::instrument {
+namespace {
+
+constexpr std::int8_t kScratchKept = -16, kRecordKept = -8;  // from the routine's stack pointer
+constexpr std::uint32_t kAlignment = 32;
+
+// That hold the record; those for which no prefix is needed first.
+constexpr std::array<unsigned, 14> kHolders = {1, 0, 2, 6, 7, 3, 5, 8, 9, 10, 12, 13, 14, 15};
+// That hold the address of the word: r11, which is kept, or one that is dead.
+constexpr unsigned kKeptScratch = 11;
+constexpr std::array<unsigned, 4> kScratches = {kKeptScratch, 2, 6, 7};
+
+// What a routine's number says.
+struct Kind {
+  unsigned record = kRcx;
+  bool keepsCursor = false;
+  bool restores = false;    // the record's register
+  unsigned scratch = 0;     // index in kScratches
+
+  static Kind of(unsigned number) {
+    return {number % 16, (number & 16) != 0, (number & 32) != 0, number / 64};
+  }
+  unsigned number() const { return record | (keepsCursor ? 16U : 0U) | (restores ? 32U : 0U) | scratch * 64; }
+};
+
+Kind kindFor(RegisterSet dead, bool keepsCursor) {
+  Kind kind{.keepsCursor = keepsCursor, .restores = true};
+  for (unsigned i = 1; i < kScratches.size(); ++i) {
+    // Not the last one that is dead.
+    if ((dead & registerBit(kScratches[i])) == 0 || std::popcount(dead) < 2) continue;
+    kind.scratch = i;
+    dead &= RegisterSet(~registerBit(kScratches[i]));
+    break;
+  }
+  for (const unsigned reg : kHolders) {
+    if ((dead & registerBit(reg)) == 0) continue;
+    kind.record = reg;
+    kind.restores = false;
+    break;
+  }
+  return kind;
+}
+
+// mov reg, offset(%rsp); mov offset(%rsp), reg
+void storeBelow(CodeBuilder& code, unsigned reg, std::int8_t offset) {
+  code.bytes({rex(true, reg, 0), 0x89, modrm(1, reg, 4), 0x24, std::uint8_t(offset)});
+}
+void loadBelow(CodeBuilder& code, unsigned reg, std::int8_t offset) {
+  code.bytes({rex(true, reg, 0), 0x8B, modrm(1, reg, 4), 0x24, std::uint8_t(offset)});
+}
+
+class Routine {
+ public:
+  Routine(const Kind& kind, VirtAddr moduleSlots) {
+    const unsigned record = kind.record, scratch = kScratches[kind.scratch];
+    const bool keepsScratch = scratch == kKeptScratch;
+    const Cursor cursor = kind.keepsCursor ? Cursor::Loaded : Cursor::InMemory;
+    const Label claimed = m_code.newLabel(), resume = m_code.newLabel(), written = m_code.newLabel(),
+                wrap = m_code.newLabel();
+    m_code.setOrigin({});
+    if (keepsScratch) storeBelow(m_code, scratch, kScratchKept);
+    loadSegment(m_code, scratch);
+    claimWord(m_code, scratch, cursor);
+    m_code.bind(claimed);
+    loadCursor(m_code, scratch, cursor);
+    compareWithSentinel(m_code, scratch);
+    m_code.branch(kEqual, wrap);
+    m_code.bind(resume);
+    m_code.bytes(Sequence().optionalRex(record, scratch).add(0x89, modrm(0, record, scratch)).bytes());
+    m_code.bind(written);
+    if (keepsScratch) loadBelow(m_code, scratch, kScratchKept);
+    if (kind.restores) loadBelow(m_code, record, kRecordKept);
+    m_code.bytes({0xC3});
+    m_code.bind(wrap);
+    emitWrapAt(m_code, resume, scratch, kind.keepsCursor, moduleSlots);
+    m_code.settle();
+    const unsigned kept = (keepsScratch ? unsigned{format::kRoutineKeepsR11} : 0U) |
+                          (kind.restores ? unsigned{format::kRoutineRestoresRcx} : 0U);
+    m_entry = {0, at(claimed), at(written), at(wrap), std::uint8_t(kept)};
+  }
+
+  void appendTo(RecordRoutines& out) {
+    out.code.resize((out.code.size() + kAlignment - 1) / kAlignment * kAlignment, std::byte{0xCC});
+    const auto start = std::uint32_t(out.code.size());
+    std::vector<CodeBuilder::Reference> references;
+    const auto code = m_code.encode(references);
+    for (CodeBuilder::Reference& reference : references) {
+      reference.field += start;
+      out.references.push_back(reference);
+    }
+    out.code.insert(out.code.end(), code.begin(), code.end());
+    m_entry.start = start;
+    out.table.push_back(m_entry);
+  }
+
+ private:
+  std::uint8_t at(Label label) const { return std::uint8_t(m_code.offsetOf(label)); }
+
+  CodeBuilder m_code;
+  format::RecordRoutine m_entry{};
+};
+
+}  // namespace
+
+HeadProbe emitSharedHead(CodeBuilder& code, std::uint32_t record, Free free, bool keepsCursor,
+                         RoutineSet& used) {
+  // The stack pointer is nobody's, and r11 is for others.
+  const auto dead = RegisterSet(free.registers & ~registerBit(kRsp) & ~registerBit(kKeptScratch));
+  const Kind kind = kindFor(dead, keepsCursor);
+  const unsigned holder = kind.record;
+  used.set(kind.number());
+  HeadProbe out;
+  if (kind.restores) storeBelow(code, holder, kRecordKept - 8);
+  out.record = code.newLabel();
+  code.bind(out.record);
+  code.bytes(Sequence().optionalRex(0, holder).add(0xB8 | (holder & 7)).add32(record).bytes());
+  code.callRoutine(kind.number());
+  return out;
+}
+
+RecordRoutines emitRecordRoutines(const RoutineSet& used, VirtAddr moduleSlots) {
+  RecordRoutines out;
+  for (unsigned number = 0; number < kRoutines; ++number) {
+    if (!used.test(number)) continue;
+    Routine(Kind::of(number), moduleSlots).appendTo(out);
+    out.offsets[number] = out.table.back().start;
+  }
+  return out;
+}
+
+}  // namespace traceback::instrument

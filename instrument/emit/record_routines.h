@@ -1,0 +1,62 @@
+// Head probes that share their code: behind calls.
+//
+//   head    b8+r imm32         mov  $record, %r     a register that is dead
+//           e8 rel32           call routine
+//
+// and with no dead register
+//
+//           48 89 4c 24 f0     mov  %rcx, -16(%rsp)
+//           b9 imm32           mov  $record, %ecx
+//           e8 rel32           call routine         of those that give rcx back
+//
+// The routine, one for each r, each s and each place of the cursor (probes.h), of those that the module uses:
+//
+//   start:  (4c 89 5c 24 f0    mov  %r11, -16(%rsp) if s is r11; else it is dead, too)
+//            64 .. 8b .. 25 .. mov  %fs:-4096, %s
+//            .. 83 .. 04       addq $4, (%s)        or a load, the step and the store of xmm15
+//   claimed: .. 8b ..          mov  (%s), %s        or movq %xmm15, %s
+//            .. 83 .. ff       cmpl $-1, (%s)
+//            74 ..             je   wrap
+//   resume:  .. 89 ..          mov  %r, (%s)
+//   written:(4c 8b 5c 24 f0    mov  -16(%rsp), %r11)
+//           (48 8b 4c 24 f8    mov  -8(%rsp), %rcx)
+//            c3                ret
+//   wrap:    .. 8d .. ..       lea  resume(%rip), %s
+//            ff 25 ..          jmp  *ModuleSlots.wrap[s](%rip)
+//
+// What this takes of the stack is free. The word below the stack pointer is where the return address was that
+// the call has just left by, and the two below that were the callee's. A function that wants something from
+// there can only do so by naming it, so those that name memory below the stack pointer have no such heads.
+// The flags are dead; r11 is given back, below the stack pointer again, where signals leave it alone.
+//
+// Who is interrupted in a routine is in the middle of a probe: the runtime brings it to one of its ends
+// before anybody looks (runtime/inject/routines.h), for which the module table says where `claimed` and so on
+// are.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <vector>
+
+#include "instrument/emit/code_builder.h"
+#include "instrument/emit/probes.h"
+#include "runtime/format/module.h"
+
+namespace traceback::instrument {
+
+inline constexpr unsigned kRoutines = 256;
+using RoutineSet = std::bitset<kRoutines>;  // by number
+
+HeadProbe emitSharedHead(CodeBuilder& code, std::uint32_t record, Free free, bool keepsCursor,
+                         RoutineSet& used);
+
+struct RecordRoutines {
+  std::vector<std::byte> code;  // complete but for its references
+  std::vector<CodeBuilder::Reference> references;
+  std::array<std::uint32_t, kRoutines> offsets{};  // in `code`, of those that there are
+  std::vector<format::RecordRoutine> table;  // `start` is from the front of `code`
+};
+RecordRoutines emitRecordRoutines(const RoutineSet& used, VirtAddr moduleSlots);
+
+}  // namespace traceback::instrument

@@ -1,0 +1,125 @@
+#include "tests/truth/second_decoder/record_routines.h"
+
+#include <cstddef>
+#include <cstring>
+#include <format>
+#include <string_view>
+
+#include "tests/truth/second_decoder/copy_checker.h"
+
+namespace traceback::truth {
+
+namespace {
+
+constexpr unsigned kScratch = 11;
+constexpr unsigned char kPadding = 0xCC;
+
+// Reads the bytes of one routine from its front on.
+class Reader {
+ public:
+  Reader(std::span<const unsigned char> bytes, std::uint64_t address) : m_bytes(bytes), m_start(address) {}
+
+  // `hex` without blanks.
+  bool is(std::string_view hex) {
+    for (std::size_t i = 0; i + 1 < hex.size(); i += 2, ++m_at)
+      if (m_at >= m_bytes.size() || std::format("{:02x}", m_bytes[m_at]) != hex.substr(i, 2)) return false;
+    return true;
+  }
+  std::uint8_t byte() { return m_at < m_bytes.size() ? m_bytes[m_at++] : std::uint8_t{0}; }
+  // Where a displacement leads.
+  std::uint64_t target(unsigned size) {
+    std::uint64_t distance = 0;
+    for (unsigned i = 0; i < size; ++i) distance |= std::uint64_t{byte()} << (8 * i);
+    const std::uint64_t sign = std::uint64_t{1} << (8 * size - 1);
+    return address() + (distance ^ sign) - sign;
+  }
+  std::uint64_t address() const { return m_start + m_at; }
+  std::size_t offset() const { return m_at; }
+
+ private:
+  std::span<const unsigned char> m_bytes;
+  std::uint64_t m_start;
+  std::size_t m_at = 0;
+};
+
+bool readOne(const InstrumentedFile& file, const format::RecordRoutine& entry, Routine& out) {
+  const auto bytes = file.elf.at(entry.start, entry.wrap + format::kRoutineWrapSize);
+  if (!bytes) return false;
+  Reader code(*bytes, entry.start);
+  const bool keepsR11 = (entry.keeps & format::kRoutineKeepsR11) != 0;
+  out.restores = (entry.keeps & format::kRoutineRestoresRcx) != 0;
+  if (keepsR11 && !code.is("4c895c24f0")) return false;  // mov %r11, -16(%rsp)
+  // mov %fs:slot, %s
+  const unsigned s = (*bytes)[code.offset() + 3] >> 3 & 7, high = keepsR11 ? 1 : 0;
+  if (s != (keepsR11 ? kScratch & 7 : s) || s == 4 || s == 5) return false;
+  if (!code.is(std::format("64{:02x}8b{:02x}2500f0ffff", 0x48 | high << 2, s << 3 | 4))) return false;
+  out.scratch = s | high << 3;
+  out.keeps = (*bytes)[code.offset()] == 0xF3;
+  // movq (%s), %xmm15; paddq 48(%s), %xmm15; movlps %xmm15, (%s), or addq $4, (%s)
+  if (!code.is(out.keeps ? std::format("f3{0:02x}0f7e{1:02x}66{0:02x}0fd4{2:02x}30{0:02x}0f13{1:02x}",
+                                       0x44 | high, 0x38 | s, 0x78 | s)
+                         : std::format("{:02x}83{:02x}04", 0x48 | high, s)) ||
+      code.offset() != entry.claimed)
+    return false;
+  // movq %xmm15, %s, or mov (%s), %s; cmpl $-1, (%s); je
+  if (!code.is(out.keeps ? std::format("66{:02x}0f7e{:02x}", 0x4C | high, 0xF8 | s)
+                         : std::format("{:02x}8b{:02x}", 0x48 | high | high << 2, s << 3 | s)) ||
+      !code.is(std::format("{}83{:02x}ff74", high != 0 ? "41" : "", 0x38 | s)))
+    return false;
+  const std::uint64_t wrap = code.target(1), resume = code.address();
+  unsigned prefix = code.byte();  // mov %r, (%s)
+  if (prefix == 0x89)
+    prefix = 0x40;
+  else if (!code.is("89"))
+    return false;
+  const unsigned operands = code.byte();
+  if ((prefix & 0xFB) != (0x40 | high) || (operands & 0xC7) != s || code.offset() != entry.written)
+    return false;
+  out.record = (operands >> 3) | ((prefix & 4) != 0 ? 8U : 0U);
+  if (out.record == out.scratch || (out.restores && out.record != 1)) return false;
+  if ((keepsR11 && !code.is("4c8b5c24f0")) || (out.restores && !code.is("488b4c24f8")) || !code.is("c3"))
+    return false;
+  if (code.offset() != entry.wrap || wrap != code.address()) return false;
+  if (!code.is(std::format("{:02x}8d{:02x}", 0x48 | high << 2, s << 3 | 5)) || code.target(4) != resume ||
+      !code.is("ff25"))
+    return false;
+  const std::size_t entries =
+      out.keeps ? offsetof(format::ModuleSlots, wrapKept) : offsetof(format::ModuleSlots, wrap);
+  return code.target(4) == file.module.moduleSlots + entries + 8 * out.scratch &&
+         code.offset() == entry.wrap + format::kRoutineWrapSize;
+}
+
+}  // namespace
+
+std::map<std::uint64_t, Routine> readRoutines(const InstrumentedFile& file, Findings& findings) {
+  std::map<std::uint64_t, Routine> routines;
+  std::uint64_t end = file.headerAddress + file.module.headerSize;
+  // Between them, and before and behind, is what stops whoever comes there.
+  const auto checkPadding = [&](std::uint64_t to) {
+    const auto bytes = to < end ? std::nullopt : file.elf.at(end, to - end);
+    if (!bytes) return findings.add(std::format("no room for a record routine at {:#x}", to));
+    for (std::size_t i = 0; i < bytes->size(); ++i)
+      if ((*bytes)[i] != kPadding)
+        return findings.add(std::format("at {:#x} is something that nothing tells of", end + i));
+  };
+  for (std::uint32_t i = 0; i < file.module.routineCount; ++i) {
+    format::RecordRoutine entry{};
+    const auto bytes =
+        file.elf.at(file.headerAddress + file.module.routineOffset + i * sizeof entry, sizeof entry);
+    if (!bytes) {
+      findings.add("a table of record routines outside of the file");
+      return routines;
+    }
+    std::memcpy(&entry, bytes->data(), sizeof entry);
+    checkPadding(entry.start);
+    end = entry.start + entry.wrap + format::kRoutineWrapSize;
+    if (Routine routine{.end = end}; readOne(file, entry, routine))
+      routines[entry.start] = routine;
+    else
+      findings.add(std::format("what is at {:#x} is no record routine", entry.start));
+  }
+  if (end < file.module.copyStart || file.module.routineCount != 0) checkPadding(file.module.copyStart);
+  return routines;
+}
+
+}  // namespace traceback::truth

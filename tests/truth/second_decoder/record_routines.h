@@ -1,0 +1,24 @@
+// The routines of an instrumented file that write records for the heads that call them, byte by byte.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "tests/truth/instrumented_file.h"
+
+namespace traceback::truth {
+
+struct Findings;
+
+struct Routine {
+  std::uint64_t end = 0;
+  unsigned record = 0;    // the register that holds the record, by its number
+  unsigned scratch = 0;   // the one that it changes; r11 it gives back
+  bool restores = false;  // that register, from where its caller has kept it
+  bool keeps = false;     // the cursor in xmm15
+};
+
+// By address. What is not as it must be is a finding, and left out.
+std::map<std::uint64_t, Routine> readRoutines(const InstrumentedFile& file, Findings& findings);
+
+}  // namespace traceback::truth

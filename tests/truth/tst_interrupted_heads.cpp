@@ -1,0 +1,167 @@
+// Signals that arrive at each instruction of the routines by which heads are written behind calls: the
+// handler sees a state that the program has, and no record is lost or written twice.
+#include <sys/ptrace.h>
+
+#include <QFile>
+#include <QtTest>
+#include <csignal>
+#include <cstring>
+#include <set>
+
+#include "tests/truth/counting_run.h"
+#include "tests/truth/instrumented_file.h"
+#include "tests/truth/lockstep/stepped_process.h"
+#include "tests/truth/spelled_numbers.h"
+
+using namespace traceback;
+using namespace traceback::truth;
+
+class TestInterruptedHeads : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void handlersSeeTheProgram_data();
+  void handlersSeeTheProgram();
+  void withoutThemNoneIsShared();
+
+ private:
+  static std::vector<format::RecordRoutine> routinesOf(const InstrumentedFile& file);
+};
+
+namespace {
+
+constexpr qint64 kPage = 4096;
+constexpr int kTimes = 12;  // at each instruction, and then at every so many
+constexpr std::uint64_t kEvery = 61;
+constexpr std::uint64_t kNumbers = 6000;
+
+// Not within the handler, for then it would come behind that.
+bool wouldCome(pid_t pid, int signal) {
+  std::uint64_t blocked = 0;
+  return ::ptrace(PTRACE_GETSIGMASK, pid, sizeof blocked, &blocked) == 0 &&
+         ((blocked >> (signal - 1)) & 1) == 0;
+}
+
+const char* partOf(const std::vector<format::RecordRoutine>& routines, std::uint64_t pc) {
+  for (auto routine = routines.rbegin(); routine != routines.rend(); ++routine) {
+    if (pc < routine->start) continue;
+    const std::uint64_t offset = pc - routine->start;
+    return offset < routine->claimed   ? "before the claim"
+           : offset < routine->written ? "before the record"
+           : offset < routine->wrap    ? "behind the record"
+                                       : "on the way to the runtime";
+  }
+  return "in none";
+}
+
+}  // namespace
+
+std::vector<format::RecordRoutine> TestInterruptedHeads::routinesOf(const InstrumentedFile& file) {
+  std::vector<format::RecordRoutine> routines(file.module.routineCount);
+  const std::size_t size = routines.size() * sizeof(format::RecordRoutine);
+  const auto bytes = file.elf.at(file.headerAddress + file.module.routineOffset, size);
+  if (!bytes) return {};
+  std::memcpy(routines.data(), bytes->data(), size);
+  return routines;
+}
+
+void TestInterruptedHeads::handlersSeeTheProgram_data() {
+  QTest::addColumn<QString>("build");
+  QTest::addColumn<QStringList>("options");
+  QTest::newRow("O2") << "O2" << QStringList();
+  QTest::newRow("O0") << "O0" << QStringList();
+  QTest::newRow("O2, the cursor in memory") << "O2" << QStringList{"--without", "kept-cursor"};
+}
+
+void TestInterruptedHeads::handlersSeeTheProgram() {
+  QFETCH(QString, build);
+  QFETCH(QStringList, options);
+  const QString original = QString(TRUTH_PROGRAM_DIR "/counting-") + build;
+  const auto run = ProductRun::prepare(original, options);
+  QVERIFY2(run, run ? "" : qPrintable(run.error()));
+  const auto listing = CodeListing::of(original);
+  QVERIFY2(listing, listing ? "" : qPrintable(listing.error()));
+  const auto file = InstrumentedFile::open((*run)->program().toStdString());
+  QVERIFY2(file, file ? "" : file.error().c_str());
+  const auto routines = routinesOf(*file);
+  QVERIFY(!routines.empty());
+
+  QFile page((*run)->file("counts"));
+  QVERIFY(page.open(QFile::ReadWrite) && page.resize(kPage));
+  const auto* const counts = reinterpret_cast<const volatile std::uint64_t*>(page.map(0, kPage));
+  QVERIFY(counts);
+  QProcessEnvironment variables = (*run)->environment();
+  variables.insert("TRACEBACK_BUFFER_SIZE", "65536");
+  std::vector<std::string> environment;
+  for (const QString& each : variables.toStringList()) environment.push_back(each.toStdString());
+
+  std::map<std::uint64_t, int> interrupted;
+  std::uint64_t sent = 0, steps = 0;
+  {
+    SteppedProcess process;
+    const auto started = process.start(
+        (*run)->program().toStdString(), {"counting", page.fileName().toStdString(), "1", "0", "asked"},
+        environment, file->elf.header().e_entry, {{routines.front().start, file->module.copyStart}});
+    QVERIFY2(started, started ? "" : started.error().c_str());
+    bool pending = false;
+    while (counts[0] < kNumbers) {
+      const auto stop = process.advance();
+      QVERIFY2(stop, stop ? "" : stop.error().c_str());
+      QVERIFY2(*stop != SteppedProcess::Stop::End, "it ended");
+      if (*stop == SteppedProcess::Stop::Signal) {
+        QCOMPARE(process.signal(), SIGALRM);
+        pending = false;
+        ++sent;
+        ++interrupted[process.linkPc()];
+      } else if (counts[0] > 0 && !pending && process.inRanges() && wouldCome(process.pid(), SIGALRM) &&
+                 (++steps % kEvery == 0 || interrupted[process.linkPc()] < kTimes)) {
+        QCOMPARE(::kill(process.pid(), SIGALRM), 0);
+        pending = true;
+      }
+    }
+  }  // killed
+
+  std::map<std::string, int> parts;
+  for (const auto& [pc, times] : interrupted)
+    if (pc >= routines.front().start && pc < file->module.copyStart) parts[partOf(routines, pc)] += times;
+  for (const char* part :
+       {"before the claim", "before the record", "behind the record", "on the way to the runtime"})
+    QVERIFY2(parts[part] != 0, part);
+  QVERIFY(counts[CountingRun::kAlarm] + 1 >= sent);
+  QCOMPARE(std::uint64_t{counts[CountingRun::kWrong]}, std::uint64_t{0});
+
+  const auto snap = (*run)->snap();
+  QVERIFY2(snap, snap ? "" : qPrintable(snap.error()));
+  const auto trace = readTrace(*snap);
+  QVERIFY2(trace, trace ? "" : qPrintable(trace.error()));
+  QVERIFY2(trace->damage.isEmpty(), qPrintable(trace->damage.join("; ")));
+  QCOMPARE(trace->threads.size(), 1UL);
+  for (const auto& [speller, slot] : {std::pair{"main", 0U}, {"alarm", CountingRun::kAlarm}}) {
+    const auto spelled = SpelledNumbers::read(trace->threads[0], *listing, speller);
+    QVERIFY2(spelled, spelled ? "" : qPrintable(spelled.error()));
+    const auto wrong = contradiction(*spelled, counts[slot]);
+    QVERIFY2(!wrong, wrong ? qPrintable(*wrong) : "");
+  }
+  qInfo(
+      "%llu signals at %zu places; before the claim %d, before the record %d, behind it %d, in the runtime's "
+      "way %d",
+      static_cast<unsigned long long>(sent), interrupted.size(), parts["before the claim"],
+      parts["before the record"], parts["behind the record"], parts["on the way to the runtime"]);
+}
+
+void TestInterruptedHeads::withoutThemNoneIsShared() {
+  const QString original = QString(TRUTH_PROGRAM_DIR "/counting-O2");
+  const auto shared = ProductRun::prepare(original);
+  const auto apart = ProductRun::prepare(original, {"--without", "shared-heads"});
+  QVERIFY(shared && apart);
+  const auto few = InstrumentedFile::open((*shared)->program().toStdString());
+  const auto none = InstrumentedFile::open((*apart)->program().toStdString());
+  QVERIFY(few && none);
+  QVERIFY(few->module.routineCount > 0);
+  QCOMPARE(none->module.routineCount, 0U);
+  QCOMPARE(few->map.dagCount, none->map.dagCount);
+  QVERIFY(few->module.copyEnd - few->module.copyStart < none->module.copyEnd - none->module.copyStart);
+}
+
+QTEST_GUILESS_MAIN(TestInterruptedHeads)
+#include "tst_interrupted_heads.moc"
