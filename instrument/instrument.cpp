@@ -38,6 +38,7 @@ Report reportOf(const Plan& plan, const NewSegment& segment) {
       ++report.entriesLeft[std::string(format::skipReasonName(f.entryLeft))];
   }
   report.newTextBytes = segment.copyEnd.value - segment.copyStart.value;
+  report.tableBytes = segment.tablesEnd.value - segment.copyEnd.value;
   return report;
 }
 

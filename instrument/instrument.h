@@ -24,7 +24,7 @@
 namespace traceback::instrument {
 
 // Part of what the name of a cached output must depend on: raised whenever the same input gives other output.
-inline constexpr std::uint32_t kInstrumentorVersion = 6;
+inline constexpr std::uint32_t kInstrumentorVersion = 7;
 
 // What makes probes cheap, and can be left out to see what it brings, or whether it is at fault.
 inline constexpr std::string_view kKeptCursor = "kept-cursor";  // the ring's cursor in xmm15
@@ -62,6 +62,7 @@ struct Report {
   std::uint64_t instrumented = 0;
   std::uint64_t textBytes = 0;  // of the functions found
   std::uint64_t newTextBytes = 0;  // of their copies
+  std::uint64_t tableBytes = 0;  // in which the copies look up where indirect jumps lead
   std::uint64_t outputBytes = 0;  // the whole file that is, or would be, written
   std::map<std::string, std::uint64_t> skipped;  // by reason, in words
   // Of the instrumented ones: entered by direct calls alone, for that reason; through pointers and from other

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "instrument/emit/dispatch.h"
 #include "instrument/emit/record_routines.h"
 #include "instrument/parallel.h"
 #include "instrument/poison.h"
@@ -20,8 +21,9 @@ namespace {
 using model::fail;
 using model::Result;
 
-constexpr std::uint64_t kCodeAlignment = 16, kRoutineAlignment = 64;
+constexpr std::uint64_t kCodeAlignment = 16, kRoutineAlignment = 64, kTableAlignment = 4;
 constexpr std::byte kPadding{0xCC};
+constexpr char kTableSection[] = ".traceback.tables";  // dispatch.h
 constexpr char kModuleSection[] = ".traceback.module";  // the tables that the ModuleHeader leads to
 
 std::uint64_t alignUp(std::uint64_t value, std::uint64_t alignment) {
@@ -89,6 +91,12 @@ class SegmentBuilder {
       at = alignUp(at + copy.code.size(), kCodeAlignment);
     }
     m_out.copyEnd = {at};
+    for (FunctionCode& copy : m_copies) {
+      if (!copy.hasTable) continue;
+      copy.tablePlace = {at};
+      at += alignUp(dispatchTableSize(*copy.function), kTableAlignment);
+    }
+    m_out.tablesEnd = {at};
   }
 
   const FunctionCode* copyOf(const Function& f) const {
@@ -110,8 +118,7 @@ class SegmentBuilder {
   VirtAddr placeOf(const CodeBuilder::Reference& reference, const FunctionCode& from) const {
     if (reference.routine) return {m_routinesAt.value + m_routines.offsets[reference.target.value]};
     if (reference.table) {
-      const FunctionCode* copy = copyOf(*m_plan.program.functionStartingAt(reference.target));
-      return {copy->place.value + copy->table};
+      return copyOf(*m_plan.program.functionStartingAt(reference.target))->tablePlace;
     }
     if (!reference.resolved) return reference.target;
     if (!from.keepsCursor)
@@ -140,6 +147,7 @@ class SegmentBuilder {
 
   Result<void> encode() {
     m_out.bytes.assign(m_out.copyEnd.value - m_out.address.value, kPadding);
+    m_out.bytes.resize(m_out.tablesEnd.value - m_out.address.value);
     std::atomic<bool> outOfReach = false;
     forEachIndex(m_copies.size(), m_threads, [&](std::size_t i) {
       FunctionCode& copy = m_copies[i];
@@ -147,6 +155,10 @@ class SegmentBuilder {
                                  [&](const auto& reference) { return placeOf(reference, copy); });
       if (!reaches) outOfReach = true;
       copy.references = {};
+      if (!copy.hasTable) return;
+      const auto table = std::span(m_out.bytes).subspan(copy.tablePlace.value - m_out.address.value);
+      writeDispatchTable(*copy.function, std::int64_t(copy.place.value - copy.tablePlace.value), copy.blocks,
+                         table.first(dispatchTableSize(*copy.function)));
     });
     if (!place(m_routines.code, m_routinesAt, m_routines.references,
                [](const auto& reference) { return reference.target; }))
@@ -161,7 +173,7 @@ class SegmentBuilder {
     for (std::size_t i = 0; i < copy.stretches.size(); ++i) {
       const Stretch& stretch = copy.stretches[i];
       const std::uint32_t end =
-          i + 1 < copy.stretches.size() ? copy.stretches[i + 1].offset : copy.stretchesEnd;
+          i + 1 < copy.stretches.size() ? copy.stretches[i + 1].offset : std::uint32_t(copy.code.size());
       const VirtAddr original{copy.function->start.value + stretch.original};
       if (!out.pieces.empty() && out.pieces.back().original == original)
         out.pieces.back().copySize += end - stretch.offset;
@@ -182,7 +194,10 @@ class SegmentBuilder {
     auto tables = buildUnwindTables(m_image, m_plan.program.ehFrame, fragments, pads,
                                     {m_routinesAt, m_routines.code.size()}, end());
     if (!tables) return std::unexpected(tables.error());
-    m_out.parts.push_back({format::kCodeSection, m_out.address, m_out.bytes.size(), true, kPageSize});
+    const std::uint64_t codeSize = m_out.copyEnd.value - m_out.address.value;
+    m_out.parts.push_back({format::kCodeSection, m_out.address, codeSize, true, kPageSize});
+    if (const std::uint64_t size = m_out.tablesEnd.value - m_out.copyEnd.value; size != 0)
+      m_out.parts.push_back({kTableSection, m_out.copyEnd, size, false, kTableAlignment});
     const auto place = [this](const UnwindTable& table, const char* section, std::uint64_t alignment) {
       if (table.bytes.empty()) return;
       m_out.bytes.resize(table.address.value - m_out.address.value);

@@ -1,4 +1,4 @@
-// The segment that instrumentation adds: module table, copies, unwind tables.
+// The segment that instrumentation adds: module table, copies, their lookup tables, unwind tables.
 #pragma once
 
 #include <vector>
@@ -13,6 +13,7 @@ struct NewSegment {
   VirtAddr address;               // of the ModuleHeader, which comes first
   std::vector<std::byte> bytes;
   VirtAddr copyStart, copyEnd;
+  VirtAddr tablesEnd;             // of the lookup tables, which are right behind the copies
   VirtAddr ehFrameHeader;         // in it
   std::uint64_t ehFrameHeaderSize = 0;
   std::vector<SegmentPart> parts;

@@ -35,7 +35,6 @@ CodeBuilder::Item& CodeBuilder::add(Item::Kind kind, std::span<const std::uint8_
   m_pool.insert(m_pool.end(), code.begin(), code.end());
   m_items.push_back(item);
   m_exact.push_back(0);
-  m_alignments.push_back(0);
   return m_items.back();
 }
 
@@ -121,25 +120,10 @@ void CodeBuilder::callRoutine(unsigned number) {
   item.size = kLongJump;
 }
 
-void CodeBuilder::distance(Label label, Label base) {
-  Item& item = add(Item::Kind::Distance, {});
-  item.label = label;
-  item.base = base;
-  item.size = 4;
-}
-
-void CodeBuilder::align(std::uint32_t alignment) {
-  add(Item::Kind::Bytes, std::vector<std::uint8_t>(alignment, 0));
-  m_alignments.back() = alignment;
-}
-
 void CodeBuilder::layOut() {
   std::uint32_t offset = 0;
-  for (std::size_t i = 0; i < m_items.size(); ++i) {
-    Item& item = m_items[i];
+  for (Item& item : m_items) {
     item.offset = offset;
-    if (m_alignments[i] != 0)
-      item.size = std::uint8_t((m_alignments[i] - offset % m_alignments[i]) % m_alignments[i]);
     offset += item.size;
   }
   m_size = offset;
@@ -187,9 +171,6 @@ std::vector<std::byte> CodeBuilder::encode(std::vector<Reference>& references) c
                               item.kind == Item::Kind::CallRoutine});
     };
     switch (item.kind) {
-      case Item::Kind::Distance:
-        store32(code, 0, inside ? std::int64_t(offsetOf(item.label)) - offsetOf(item.base) : 0);
-        break;
       case Item::Kind::Bytes:
       case Item::Kind::RipAbsolute:
       case Item::Kind::RipLabel:

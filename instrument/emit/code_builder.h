@@ -32,7 +32,7 @@ class CodeBuilder {
     std::uint32_t field = 0;   // offset of its 32 bits
     std::uint8_t tail = 0;     // bytes of the instruction behind them
     bool resolved = false;     // to the copy of what is at `target`, if there is one
-    bool table = false;        // to the table of the function at `target`, which has one
+    bool table = false;        // to the lookup table of the function at `target`, which has one
     bool routine = false;      // to the record routine of the number `target`
   };
   static_assert(sizeof(Reference) == 16);
@@ -42,12 +42,11 @@ class CodeBuilder {
       Bytes,        // as they are
       RipAbsolute,  // bytes with a 32-bit displacement to `target`, which stays where it is
       RipLabel,     // the same, to `label`
-      RipTable,     // the same, to the table of the copy of the function that starts at `target`
+      RipTable,     // the same, to the lookup table of the function that starts at `target`
       Jump,         // jmp; to `label`, or to the copy of `target`
       Branch,       // jcc
       Call,         // call, of the copy of `target`
       CallRoutine,  // call, of the record routine of the number `target`
-      Distance,     // 32 bits: label - base label; 0 if label is none
     };
     Kind kind = Kind::Bytes;
     std::uint8_t size = 0;        // as it stands
@@ -56,7 +55,7 @@ class CodeBuilder {
     bool isLong = false;          // a Jump or Branch with 32 bits of displacement
     std::uint32_t bytes = 0;      // index into the pool
     std::uint32_t origin = 0;     // index into origins
-    Label label, base;
+    Label label;
     VirtAddr target;
     std::uint32_t offset = 0;     // from the start of the code, once settled
   };
@@ -82,8 +81,6 @@ class CodeBuilder {
   void branchExactly(std::uint8_t condition, VirtAddr address);
   void callExactly(VirtAddr address);
   void callRoutine(unsigned number);
-  void distance(Label label, Label base);
-  void align(std::uint32_t alignment);  // with zeros; relative to the start of the code
 
   // Settles all sizes. After this offsets and size() are known; nothing may be added.
   void settle();
@@ -105,7 +102,6 @@ class CodeBuilder {
   std::vector<std::uint8_t> m_pool;
   std::vector<std::uint32_t> m_labels;       // item each is bound to
   std::vector<std::uint8_t> m_exact;         // by item: target is not resolved
-  std::vector<std::uint32_t> m_alignments;   // by item: 0, or the alignment that its zeros make
   std::uint32_t m_size = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "instrument/emit/dispatch.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "instrument/emit/probes.h"
@@ -11,6 +12,20 @@ namespace {
 constexpr unsigned kRdx = 2;
 constexpr std::uint8_t kEqual = 4, kAboveOrEqual = 3;
 constexpr unsigned kSlotRax = 0, kSlotRcx = 1, kSlotRdx = 2, kSlotFlags = 3;
+
+// Of the table of a function.
+struct Layout {
+  explicit Layout(const Function& f)
+      : lowest(f.indirectTargets.front()),
+        range(std::uint32_t(f.indirectTargets.back().value - lowest.value + 1)),
+        indexSize(f.indirectTargets.size() > 0xFF ? 2 : 1),
+        distances((range * indexSize + 3) & ~3U) {}
+
+  VirtAddr lowest;
+  std::uint32_t range;
+  std::uint32_t indexSize;
+  std::uint32_t distances;  // where they begin
+};
 
 // mov OPERAND, %rdx for the operand of `jmp *OPERAND` (ff /4).
 void loadTarget(CodeBuilder& code, const Instruction& jump, std::span<const std::uint8_t> raw) {
@@ -64,26 +79,28 @@ void jumpToCopy(CodeBuilder& code, RegisterSet live, FlagSet liveFlags) {
 }
 
 // Goes to the copy of what rdx has, if the table knows it; else on behind this.
-void lookUp(CodeBuilder& code, const DispatchTable& table) {
-  const Function& f = *table.function;
+void lookUp(CodeBuilder& code, const Function& f) {
   const Label unknown = code.newLabel();
-  const VirtAddr lowest = f.indirectTargets.front();
-  const auto range = std::uint32_t(f.indirectTargets.back().value - lowest.value + 1);
-  code.bytes({0x48, 0x89, 0xD1});        // mov %rdx, %rcx
-  code.ripAbsolute(kLeaRax, 3, lowest);  // lea lowest(%rip), %rax
-  code.bytes({0x48, 0x29, 0xC1});        // sub %rax, %rcx
+  const Layout table(f);
+  code.bytes({0x48, 0x89, 0xD1});              // mov %rdx, %rcx
+  code.ripAbsolute(kLeaRax, 3, table.lowest);  // lea lowest(%rip), %rax
+  code.bytes({0x48, 0x29, 0xC1});              // sub %rax, %rcx
   std::uint8_t compare[] = {0x48, 0x81, 0xF9, 0, 0, 0, 0};
-  std::memcpy(compare + 3, &range, sizeof range);
-  code.bytes(compare);                   // cmp $range, %rcx
+  std::memcpy(compare + 3, &table.range, sizeof table.range);
+  code.bytes(compare);                         // cmp $range, %rcx
   code.branch(kAboveOrEqual, unknown);
-  if (table.label)
-    code.ripLabel(kLeaRax, 3, *table.label);
+  code.ripTable(kLeaRax, 3, f.start);          // lea table(%rip), %rax
+  if (table.indexSize == 1)
+    code.bytes({0x0F, 0xB6, 0x0C, 0x08});      // movzbl (%rax,%rcx), %ecx
   else
-    code.ripTable(kLeaRax, 3, f.start);
-  code.bytes({0x48, 0x63, 0x0C, 0x88});  // movslq (%rax,%rcx,4), %rcx
-  code.bytes({0x85, 0xC9});              // test %ecx, %ecx
+    code.bytes({0x0F, 0xB7, 0x0C, 0x48});      // movzwl (%rax,%rcx,2), %ecx
+  code.bytes({0x85, 0xC9});                    // test %ecx, %ecx
   code.branch(kEqual, unknown);
-  code.bytes({0x48, 0x01, 0xC1});        // add %rax, %rcx
+  std::uint8_t load[] = {0x48, 0x63, 0x8C, 0x88, 0, 0, 0, 0};
+  const std::uint32_t beforeFirst = table.distances - std::uint32_t(sizeof(std::int32_t));
+  std::memcpy(load + 4, &beforeFirst, sizeof beforeFirst);
+  code.bytes(load);                            // movslq distances-4(%rax,%rcx,4), %rcx
+  code.bytes({0x48, 0x01, 0xC1});              // add %rax, %rcx
   // What the known targets need. Anything may be live at others.
   RegisterSet live = 0;
   FlagSet liveFlags = 0;
@@ -98,7 +115,7 @@ void lookUp(CodeBuilder& code, const DispatchTable& table) {
 
 }  // namespace
 
-void emitDispatch(CodeBuilder& code, std::span<const DispatchTable> tables, const Instruction& jump,
+void emitDispatch(CodeBuilder& code, std::span<const Function* const> functions, const Instruction& jump,
                   std::span<const std::uint8_t> raw) {
   code.setOrigin({jump.address, jump.length, true});
   emitSpill(code, kRax, kSlotRax);
@@ -108,7 +125,7 @@ void emitDispatch(CodeBuilder& code, std::span<const DispatchTable> tables, cons
   code.bytes({0x9F});              // lahf
   code.bytes({0x0F, 0x90, 0xC0});  // seto %al
   emitSpill(code, kRax, kSlotFlags);
-  for (const DispatchTable& table : tables) lookUp(code, table);
+  for (const Function* function : functions) lookUp(code, *function);
   restoreFlags(code);
   emitRestore(code, kRax, kSlotRax);
   emitRestore(code, kRcx, kSlotRcx);
@@ -119,19 +136,20 @@ void emitDispatch(CodeBuilder& code, std::span<const DispatchTable> tables, cons
     code.bytes(raw);
 }
 
-void emitDispatchTable(CodeBuilder& code, const Function& f, Label table, std::span<const Label> blocks) {
-  code.setOrigin({f.start, 0, true});
-  code.align(4);
-  code.bind(table);
-  std::size_t next = 0;
-  const VirtAddr lowest = f.indirectTargets.front();
-  for (VirtAddr at = lowest; at <= f.indirectTargets.back(); ++at.value) {
-    if (at != f.indirectTargets[next]) {
-      code.distance({}, table);
-      continue;
-    }
-    ++next;
-    code.distance(blocks[f.blockAt(at)], table);
+std::uint64_t dispatchTableSize(const Function& function) {
+  return Layout(function).distances + function.indirectTargets.size() * sizeof(std::int32_t);
+}
+
+void writeDispatchTable(const Function& function, std::int64_t copy, std::span<const std::uint32_t> blocks,
+                        std::span<std::byte> out) {
+  const Layout table(function);
+  std::ranges::fill(out, std::byte{0});
+  for (std::uint32_t i = 0; i < function.indirectTargets.size(); ++i) {
+    const VirtAddr target = function.indirectTargets[i];
+    const auto number = std::uint16_t(i + 1);
+    std::memcpy(&out[(target.value - table.lowest.value) * table.indexSize], &number, table.indexSize);
+    const auto distance = std::int32_t(copy + std::int64_t(blocks[function.blockAt(target)]));
+    std::memcpy(&out[table.distances + i * sizeof distance], &distance, sizeof distance);
   }
 }
 

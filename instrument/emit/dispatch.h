@@ -6,11 +6,17 @@
 //
 //       spill rax, rcx, rdx; rdx = target; keep the flags
 //       for its own table and those of its kin:
-//         rcx = rdx - lowest; if rcx < range and table[rcx] != 0: restore all, jump to table + table[rcx]
+//         rcx = rdx - lowest; if rcx < range and (i = index[rcx]) != 0: restore all, jump to table +
+//         distance[i]
 //       restore all, do the original jump
+//
+// A table is read only, and lies behind all copies:
+//       index[range], of one byte each, or two if there are more than 255 targets
+//       zeros up to a multiple of four
+//       distance[targets], of four bytes: the copy of the target, from the start of the table; i = 1 is the
+//       first
 #pragma once
 
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,16 +25,14 @@
 
 namespace traceback::instrument {
 
-// A function, with the label of its table if that is in the same code.
-struct DispatchTable {
-  const Function* function = nullptr;
-  std::optional<Label> label;
-};
-
-// All jumps of a function, and of its kin, share its table.
-void emitDispatch(CodeBuilder& code, std::span<const DispatchTable> tables, const Instruction& jump,
+// All jumps of a function, and of its kin, share its table. `functions`: in whose tables the jump looks.
+void emitDispatch(CodeBuilder& code, std::span<const Function* const> functions, const Instruction& jump,
                   std::span<const std::uint8_t> raw);
-void emitDispatchTable(CodeBuilder& code, const Function& function, Label table,
-                       std::span<const Label> blocks);
+
+std::uint64_t dispatchTableSize(const Function& function);
+// `out`: of that size. `copy`: where the function's copy is, from the start of the table; `blocks`: its
+// blocks' places in it.
+void writeDispatchTable(const Function& function, std::int64_t copy, std::span<const std::uint32_t> blocks,
+                        std::span<std::byte> out);
 
 }  // namespace traceback::instrument

@@ -40,11 +40,8 @@ class Emitter {
     emitTakenEdges();
     emitWraps();
     if (window && !m_options.alwaysBound) emitDisplaced(*window);
-    const Label end = boundHere();
-    if (m_function.reachedByKin) ownTable();
-    if (m_table) emitDispatchTable(m_code, m_function, *m_table, m_blocks);
     m_code.settle();
-    finish(end);
+    finish();
   }
 
  private:
@@ -196,8 +193,8 @@ class Emitter {
         return;
       case Flow::IndirectJump:
         if (exactly) break;
-        if (const auto tables = dispatchTables(); !tables.empty()) {
-          emitDispatch(m_code, tables, insn, raw);
+        if (const auto functions = functionsWithItsTargets(); !functions.empty()) {
+          emitDispatch(m_code, functions, insn, raw);
           return;
         }
         break;
@@ -210,17 +207,12 @@ class Emitter {
       m_code.bytes(raw);
   }
 
-  Label ownTable() {
-    if (!m_table) m_table = m_code.newLabel();
-    return *m_table;
-  }
-
-  std::vector<DispatchTable> dispatchTables() {
-    std::vector<DispatchTable> out;
-    if (!m_function.indirectTargets.empty()) out.push_back({&m_function, ownTable()});
+  std::vector<const Function*> functionsWithItsTargets() const {
+    std::vector<const Function*> out;
+    if (!m_function.indirectTargets.empty()) out.push_back(&m_function);
     for (const std::uint32_t number : m_function.kin) {
       const Function& other = m_program.functions[number];
-      if (other.skip == format::SkipReason::None) out.push_back({&other, std::nullopt});
+      if (other.skip == format::SkipReason::None) out.push_back(&other);
     }
     return out;
   }
@@ -292,13 +284,12 @@ class Emitter {
   }
 
   // What is kept of the labels and items is where they came to be.
-  void finish(Label end) {
+  void finish() {
     m_out.code = m_code.encode(m_out.references);
-    m_out.stretchesEnd = m_code.offsetOf(end);
     if (m_gate.index != Label{}.index) m_out.gate = m_code.offsetOf(m_gate);
     if (m_unkeptEntry) m_out.unkeptEntry = m_code.offsetOf(*m_unkeptEntry);
     m_out.keepsCursor = m_keeps;
-    if (m_table) m_out.table = m_code.offsetOf(*m_table);
+    m_out.hasTable = !m_function.indirectTargets.empty();
     m_out.blocks.reserve(m_blocks.size());
     for (const Label block : m_blocks) m_out.blocks.push_back(m_code.offsetOf(block));
     if (m_options.probes) {
@@ -308,7 +299,7 @@ class Emitter {
     }
     auto separate = m_separate.begin();
     for (const CodeBuilder::Item& item : m_code.items()) {
-      if (item.size == 0 || item.offset >= m_out.stretchesEnd) continue;
+      if (item.size == 0) continue;
       const Origin& origin = m_code.origin(item);
       // All of a moved branch stands for it, however long it is now.
       while (separate != m_separate.end() && m_code.offsetOf(*separate) < item.offset) ++separate;
@@ -344,7 +335,6 @@ class Emitter {
   std::vector<TakenEdge> m_takenEdges;
   std::optional<Label> m_edge;  // where the branch that is being emitted is to lead instead
   std::vector<Label> m_separate;  // behind the records of head probes
-  std::optional<Label> m_table;
   std::optional<Label> m_unkeptEntry;
 };
 

@@ -5,7 +5,6 @@
 //   taken edges: the probes of branches that set their bits when taken, and jumps to where they lead
 //   wraps:    the rare ends of head probes
 //   displaced: the original instructions that the entry's jump overwrote, and a jump to the rest of them
-//   tables:   copies' addresses for the targets of indirect jumps
 #pragma once
 
 #include <optional>
@@ -44,16 +43,16 @@ struct FunctionCode {
   std::optional<EntryWindow> window;
   std::vector<std::byte> code;        // complete but for its references
   std::vector<CodeBuilder::Reference> references;
-  std::vector<Stretch> stretches;     // by offset, from 0 to stretchesEnd; dispatch tables follow
-  std::uint32_t stretchesEnd = 0;
+  std::vector<Stretch> stretches;     // by offset, from 0 on; all of the code
   std::uint32_t gate = 0;             // where the patched entry jumps to
-  std::uint32_t table = 0;            // of its indirect targets; 0 if it needs none
+  bool hasTable = false;              // of its indirect targets (dispatch.h)
   bool keepsCursor = false;           // in xmm15 (liveness.h)
   std::uint32_t unkeptEntry = 0;  // where copies enter it that do not keep the cursor, if this one does
   std::vector<std::uint32_t> blocks;  // where other code enters a block: in front of its probe
   std::vector<std::uint32_t> records;  // the record words of head probes
   RoutineSet routines;  // that its heads call
   VirtAddr place;  // where it goes, once known
+  VirtAddr tablePlace;
 };
 
 struct EmitOptions {

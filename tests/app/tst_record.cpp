@@ -183,6 +183,7 @@ class RecordTest : public QObject {
     QCOMPARE(report["instrumented"].toInteger() + skipped, report["functions"].toInteger());
     QCOMPARE(report["file"].toString(), m_program);
     QVERIFY(report["text_bytes"].toInteger() > 0 && report["new_text_bytes"].toInteger() > 0);
+    QVERIFY(report["table_bytes"].isDouble());
   }
 
   void aRunningProcessIsSnappedAndGoesOn() {

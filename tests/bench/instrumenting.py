@@ -33,15 +33,15 @@ def measured(traceback: pathlib.Path, program: str) -> dict | None:
                 return {"problem": ran.stderr.strip()}
         report = json.loads(ran.stdout)
     return {"code": code_size(path), "seconds": statistics.median(times), "functions": report["functions"],
-            "instrumented": report["instrumented"], "bytes": report["text_bytes"], "new_bytes": report["new_text_bytes"]}
+            "instrumented": report["instrumented"], "bytes": report["text_bytes"], "new_bytes": report["new_text_bytes"], "table_bytes": report["table_bytes"]}
 
 
 def table(rows: list[tuple[str, dict]]) -> str:
-    out = ["## Instrumenting\n\n| program | code, MB | s | MB/s | functions | instrumented | growth of their code |\n|---|---|---|---|---|---|---|"]
+    out = ["## Instrumenting\n\n| program | code, MB | s | MB/s | functions | instrumented | growth of their code (tables) |\n|---|---|---|---|---|---|---|"]
     for name, value in rows:
         if "problem" in value:
             out.append(f"| {name} | not measured: {value['problem']} | | | | | |")
             continue
         out.append(f"| {name} | {value['code'] / 1e6:.2f} | {value['seconds']:.2f} | {value['code'] / 1e6 / value['seconds']:.2f} | {value['functions']} | "
-                   f"{100 * value['instrumented'] / max(1, value['functions']):.1f} % | {value['new_bytes'] / max(1, value['bytes']):.2f} |")
+                   f"{100 * value['instrumented'] / max(1, value['functions']):.1f} % | {value['new_bytes'] / max(1, value['bytes']):.2f} ({value['table_bytes'] / max(1, value['bytes']):.2f}) |")
     return "\n".join(out) + "\n"

@@ -74,6 +74,7 @@ void TestSecondDecoder::aChangedByteIsNoticed_data() {
   QTest::addColumn<int>("to");
   QTest::addColumn<int>("step");
   QTest::newRow("code") << "switches-O2" << ".traceback.text" << 1 << 2 << 17;
+  QTest::newRow("lookup tables") << "switches-O2" << ".traceback.tables" << 0 << 4 << 1;
   QTest::newRow("unwind entries") << "exceptions-O0" << ".eh_frame" << 3 << 4 << 11;
   QTest::newRow("unwind entries of the original") << "exceptions-O0" << ".eh_frame" << 0 << 1 << 13;
   QTest::newRow("unwind search table") << "exceptions-O0" << ".eh_frame_hdr" << 0 << 4 << 23;

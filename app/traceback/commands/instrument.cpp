@@ -36,16 +36,19 @@ struct InstrumentCall {
 
 std::string reportAsJson(const instrument::Report& report, const std::string& runtime) {
   return std::format(
-      R"({{"file":{},"output":{},"functions":{},"instrumented":{},"text_bytes":{},"new_text_bytes":{},"runtime":{},"skipped":{},"entered_directly_only":{}}})",
+      R"({{"file":{},"output":{},"functions":{},"instrumented":{},"text_bytes":{},"new_text_bytes":{},"table_bytes":{},"runtime":{},"skipped":{},"entered_directly_only":{}}})",
       model::jsonString(report.file), model::jsonString(report.output), report.functions, report.instrumented,
-      report.textBytes, report.newTextBytes, report.startsAlone ? model::jsonString(runtime) : "null",
-      countsAsJson(report.skipped), countsAsJson(report.entriesLeft));
+      report.textBytes, report.newTextBytes, report.tableBytes,
+      report.startsAlone ? model::jsonString(runtime) : "null", countsAsJson(report.skipped),
+      countsAsJson(report.entriesLeft));
 }
 
 void printReport(const instrument::Report& report, const InstrumentCall& call) {
-  std::println("{}: {} of {} functions instrumented, written to {} ({} of code became {})",
-               model::printable(report.file), report.instrumented, report.functions,
-               model::printable(report.output), humanSize(report.textBytes), humanSize(report.newTextBytes));
+  std::println(
+      "{}: {} of {} functions instrumented, written to {} ({} of code became {}{})",
+      model::printable(report.file), report.instrumented, report.functions, model::printable(report.output),
+      humanSize(report.textBytes), humanSize(report.newTextBytes),
+      report.tableBytes == 0 ? "" : std::format(" and {} of lookup tables", humanSize(report.tableBytes)));
   for (const auto& [reason, count] : report.skipped) std::println("  left alone: {:6}  {}", count, reason);
   for (const auto& [reason, count] : report.entriesLeft)
     std::println("  entered by direct calls only: {:6}  {}", count, reason);

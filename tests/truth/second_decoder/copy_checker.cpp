@@ -569,40 +569,40 @@ bool CopyChecker::checkDispatch(Line& line, const Code& original, bool& found) {
     return true;
   found = true;
   ++m_findings.dispatches;
-  std::vector<std::uint64_t> leas, ranges;
+  std::vector<std::uint64_t> leas;
+  std::vector<Line::Table> tables;
   constexpr int kMost = 4096;
   for (int i = 0; i < kMost; ++i) {
     const std::uint64_t at = line.pc;
     if (!take(line, c)) return false;
     if (c.id == X86_INS_LEA && c.ripOffset != 0) leas.push_back(c.ripTarget);
-    if (c.id == X86_INS_CMP && c.reg0 == X86_REG_RCX) ranges.push_back(c.imm);
+    if (c.id == X86_INS_CMP && c.reg0 == X86_REG_RCX) tables.push_back({0, c.imm, 0, 0});
+    if (c.id == X86_INS_MOVZX && c.reg0 == X86_REG_ECX && !tables.empty()) tables.back().indexSize = c.width;
+    if (c.id == X86_INS_MOVSXD && c.reg0 == X86_REG_RCX && !tables.empty()) tables.back().distances = c.disp;
     if (c.id == X86_INS_JMP && !c.direct) {
       const bool isOriginal = at + c.size <= line.end && c.size == original.size && leas.size() >= 2 &&
                               originOf(*line.function, at).first == original.address &&
                               (c.ripOffset == 0 ? std::ranges::equal(c.code(), original.code())
                                                 : c.ripTarget == original.ripTarget);
       const auto [following, fixed] = originOf(*line.function, line.pc);
-      // The last of the jumps is the original one, the others go to copies. A table follows the last of all.
-      const bool last = isOriginal && tableBehind(line, leas) - line.pc < 4;
+      // The last of the jumps is the original one, the others go to copies.
+      const bool last = isOriginal && line.pc == line.end;
       if (last || (isOriginal && (following != original.address || !fixed))) break;
     }
     if (i == kMost - 1) return fail(line, at, "an indirect jump's lookup has no end"), false;
   }
-  if (leas.size() != 2 * ranges.size() || ranges.empty() || std::ranges::contains(ranges, 0U))
-    return fail(line, line.pc, "an indirect jump's lookup is not understood"), false;
-  for (std::size_t i = 0; i < ranges.size(); ++i) line.tables[leas[2 * i + 1]] = {leas[2 * i], ranges[i]};
-  return true;
-}
-
-// Where the function's own table begins, or its copy ends. (Other tables are those of its other parts.)
-std::uint64_t CopyChecker::tableBehind(const Line& line, const std::vector<std::uint64_t>& leas) {
-  std::uint64_t at = line.end;
-  const auto consider = [&](std::uint64_t table) {
-    if (table >= line.pc) at = std::min(at, table);
+  const auto good = [](const Line::Table& table) {
+    const std::uint64_t index = (table.range * table.indexSize + 3) / 4 * 4;
+    return table.range != 0 && (table.indexSize == 1 || table.indexSize == 2) &&
+           table.distances + 4 == std::int64_t(index);
   };
-  for (const auto& [table, what] : line.tables) consider(table);
-  for (std::size_t i = 1; i < leas.size(); i += 2) consider(leas[i]);
-  return at;
+  if (leas.size() != 2 * tables.size() || tables.empty() || !std::ranges::all_of(tables, good))
+    return fail(line, line.pc, "an indirect jump's lookup is not understood"), false;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    tables[i].lowest = leas[2 * i];
+    line.tables[leas[2 * i + 1]] = tables[i];
+  }
+  return true;
 }
 
 bool CopyChecker::checkBlocks(Line& line) {
@@ -701,17 +701,21 @@ bool CopyChecker::checkDisplaced(Line& line, std::uint64_t displaced, std::uint6
 }
 
 bool CopyChecker::checkTables(Line& line) {
-  for (const auto& [at, what] : line.tables) {
-    const auto [lowest, range] = what;
-    const auto bytes = m_file.elf.at(at, range * 4);
-    if (!bytes) return fail(line, at, "a table outside of the file"), false;
-    std::size_t targets = 0;
-    for (std::uint64_t i = 0; i < range; ++i) {
+  for (const auto& [at, table] : line.tables) {
+    const auto index = m_file.elf.at(at, table.range * table.indexSize);
+    if (!index) return fail(line, at, "a table outside of the file"), false;
+    std::uint32_t targets = 0;
+    for (std::uint64_t i = 0; i < table.range; ++i) {
+      std::uint16_t number = 0;
+      std::memcpy(&number, index->data() + i * table.indexSize, table.indexSize);
+      if (number == 0) continue;
+      if (number != ++targets) return fail(line, at, "a table whose targets are not in order"), false;
+      const std::uint64_t place = at + std::uint64_t(table.distances) + 4 * std::uint64_t{number};
+      const auto bytes = m_file.elf.at(place, 4);
+      if (!bytes) return fail(line, at, "a table outside of the file"), false;
       std::int32_t distance = 0;
-      std::memcpy(&distance, bytes->data() + 4 * i, 4);
-      if (distance == 0) continue;
-      ++targets;
-      m_obligations.push_back({at + 4 * i, at + std::uint64_t(std::int64_t(distance)), lowest + i, false, 0,
+      std::memcpy(&distance, bytes->data(), sizeof distance);
+      m_obligations.push_back({place, at + std::uint64_t(std::int64_t(distance)), table.lowest + i, false, 0,
                                line.keeps.value_or(false)});
     }
     if (targets == 0) return fail(line, at, "an empty table"), false;

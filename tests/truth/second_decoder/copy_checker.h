@@ -85,7 +85,12 @@ class CopyChecker {
     std::vector<bool> wrapsKept;
     std::optional<bool> keeps;  // the cursor in xmm15; not known before its first probe
     std::vector<std::uint64_t> wrapOrigins;
-    std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> tables;  // at; lowest, range
+    struct Table {
+      std::uint64_t lowest, range;
+      unsigned indexSize;
+      std::int64_t distances;  // in front of the first
+    };
+    std::map<std::uint64_t, Table> tables;  // by address
   };
 
   void fail(const Line& line, std::uint64_t at, const std::string& what);
@@ -97,7 +102,6 @@ class CopyChecker {
 
   bool checkWindow(Line& line, std::uint64_t window);
   bool checkGate(Line& line, std::uint64_t& displaced);
-  static std::uint64_t tableBehind(const Line& line, const std::vector<std::uint64_t>& leas);
   bool checkBlocks(Line& line);
   enum class Probe : std::uint8_t { Head, Light };
   bool checkProbe(Line& line, Probe kind, std::uint64_t original, const Needs& needs, bool& found);
