@@ -82,7 +82,8 @@ class Routine {
     emitWrapAt(m_code, resume, scratch, kind.keepsCursor, moduleSlots);
     m_code.settle();
     const unsigned kept = (keepsScratch ? unsigned{format::kRoutineKeepsR11} : 0U) |
-                          (kind.restores ? unsigned{format::kRoutineRestoresRcx} : 0U);
+                          (kind.restores ? unsigned{format::kRoutineRestoresRcx} : 0U) |
+                          (kind.keepsCursor ? unsigned{format::kRoutineKeepsCursor} : 0U);
     m_entry = {0, at(claimed), at(written), at(wrap), std::uint8_t(kept)};
   }
 

@@ -53,6 +53,7 @@ static_assert(sizeof(AddressEntry) == 8);
 enum RoutineKeeps : std::uint8_t {
   kRoutineKeepsR11 = 1,     // by its first instruction
   kRoutineRestoresRcx = 2,
+  kRoutineKeepsCursor = 4,  // in xmm15, beside the header
 };
 struct RecordRoutine {
   std::uint32_t start;    // link-time address

@@ -5,17 +5,20 @@
 #include "runtime/inject/system.h"
 #include "runtime/inject/thread.h"
 
+extern "C" traceback::inject::Word* traceback_wrap(std::uint64_t stackPointer);
+
 namespace traceback::inject {
 
 namespace {
 
 constexpr std::uint64_t kCallSize = 5;
 
-// Takes the claim of a word back that turned out to be the sentinel. (All threads share probation's cursor.)
-void unclaim(SegmentHeader& segment) {
-  const std::uint64_t before =
-      &segment == &traceback_probation ? segment.base : segment.cursor - sizeof(Word);
-  __atomic_store_n(&segment.cursor, before, __ATOMIC_RELAXED);
+// The cursor, with a word claimed that can be written.
+Word* claimedWord(bool isClaimed, std::uint64_t stackPointer) {
+  SegmentHeader& segment = *slot();
+  if (!isClaimed) __atomic_store_n(&segment.cursor, segment.cursor + sizeof(Word), __ATOMIC_RELAXED);
+  Word* const word = cursorOf(segment);
+  return *word == format::kSentinelWord ? traceback_wrap(stackPointer) : word;
 }
 
 }  // namespace
@@ -30,19 +33,17 @@ void leaveRoutine(ucontext_t& context) {
   const std::uint64_t behindCall = stack[0], offset = pc - start;
   if (offset != 0 && (routine->keeps & format::kRoutineKeepsR11) != 0)
     registers[REG_R11] = static_cast<greg_t>(stack[-2]);
-  registers[REG_RSP] += static_cast<greg_t>(sizeof *stack);
-  registers[REG_RIP] = static_cast<greg_t>(behindCall - kCallSize);
-  if (offset < routine->claimed) return;
-  SegmentHeader& segment = *slot();
-  Word& word = *cursorOf(segment);
-  const bool isWritten = offset >= routine->written && offset < routine->wrap;
-  if (!isWritten && word == format::kSentinelWord) return unclaim(segment);
-  // In the last four bytes of the instruction in front of the call.
-  if (!isWritten)
-    memcpy(&word, reinterpret_cast<const void*>(behindCall - kCallSize - sizeof word), sizeof word);
   if ((routine->keeps & format::kRoutineRestoresRcx) != 0)
     registers[REG_RCX] = static_cast<greg_t>(stack[-1]);
+  registers[REG_RSP] += static_cast<greg_t>(sizeof *stack);
   registers[REG_RIP] = static_cast<greg_t>(behindCall);
+  if (offset >= routine->written && offset < routine->wrap) return;
+  Word* const word = claimedWord(offset >= routine->claimed, static_cast<std::uint64_t>(registers[REG_RSP]));
+  // In the last four bytes of the instruction in front of the call.
+  memcpy(word, reinterpret_cast<const void*>(behindCall - kCallSize - sizeof *word), sizeof *word);
+  if ((routine->keeps & format::kRoutineKeepsCursor) == 0 || context.uc_mcontext.fpregs == nullptr) return;
+  const auto cursor = reinterpret_cast<std::uint64_t>(word);
+  memcpy(&context.uc_mcontext.fpregs->_xmm[15], &cursor, sizeof cursor);
 }
 
 }  // namespace traceback::inject

@@ -1,9 +1,8 @@
 // Record routines (module.h): code of the instrumented modules that head probes share.
 //
 // A signal may interrupt one, and what it finds then is no state that the program has: the stack pointer is
-// a word too low. So before anybody looks, the interrupted probe is brought to one of its ends: to where it
-// calls the routine, with nothing done, or, if it has claimed its word, behind that call, with the record
-// written.
+// a word too low. So before anybody looks, the interrupted probe is done to its end: the record is written,
+// and the thread goes on behind the call. (Never back to it: a program that steps itself would not get on.)
 #pragma once
 
 #include <ucontext.h>

@@ -87,7 +87,7 @@ void TestInterruptedHeads::handlersSeeTheProgram() {
   QVERIFY(!routines.empty());
 
   QFile page((*run)->file("counts"));
-  QVERIFY(page.open(QFile::ReadWrite) && page.resize(kPage));
+  QVERIFY(page.open(QFile::ReadWrite) && page.resize(2 * kPage));
   const auto* const counts = reinterpret_cast<const volatile std::uint64_t*>(page.map(0, kPage));
   QVERIFY(counts);
   QProcessEnvironment variables = (*run)->environment();

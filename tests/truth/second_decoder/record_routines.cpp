@@ -55,6 +55,7 @@ bool readOne(const InstrumentedFile& file, const format::RecordRoutine& entry, R
   if (!code.is(std::format("64{:02x}8b{:02x}2500f0ffff", 0x48 | high << 2, s << 3 | 4))) return false;
   out.scratch = s | high << 3;
   out.keeps = (*bytes)[code.offset()] == 0xF3;
+  if (out.keeps != ((entry.keeps & format::kRoutineKeepsCursor) != 0)) return false;
   // movq (%s), %xmm15; paddq 48(%s), %xmm15; movlps %xmm15, (%s), or addq $4, (%s)
   if (!code.is(out.keeps ? std::format("f3{0:02x}0f7e{1:02x}66{0:02x}0fd4{2:02x}30{0:02x}0f13{1:02x}",
                                        0x44 | high, 0x38 | s, 0x78 | s)
