@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <format>
+#include <iterator>
 #include <span>
 
 namespace traceback::loader {
@@ -108,7 +109,7 @@ class Reader {
     const auto last = coarse.back().lastOrdinal;
     const auto rest =
         std::ranges::find_if(fine, [&](const HistoryEntry& entry) { return entry.firstOrdinal > last; });
-    coarse.insert(coarse.end(), rest, fine.end());
+    std::ranges::copy(rest, fine.end(), std::back_inserter(coarse));
     fine = std::move(coarse);
   }
 
