@@ -149,8 +149,12 @@ CodePane::CodePane(Navigator& navigator, SourceCache& sources, QWidget* parent)
     refresh();
     if (error.isEmpty()) emit sourceFetched();
   });
-  connect(m_navigator, &Navigator::moved, this, &CodePane::refresh);
+  connect(m_navigator, &Navigator::moved, this, [this] {
+    m_lookedAt.reset();
+    refresh();
+  });
   connect(m_navigator, &Navigator::traceChanged, this, [this] {
+    m_lookedAt.reset();
     m_executed.clear();
     m_executions->hide();
     m_shownFile = {};
@@ -192,6 +196,7 @@ std::optional<CodePane::Place> CodePane::codePlace() const {
   const model::ThreadTrace* thread = m_navigator->thread();
   auto index = m_navigator->entryIndex();
   if (thread == nullptr || !index) return std::nullopt;
+  if (m_lookedAt) return Place{*index, *m_lookedAt, false};
   for (int i = 0; i < kLinesBack && index; ++i) {
     const model::Entry entry = thread->entry(*index);
     const bool hasCode = (entry.file.valid() && entry.line != 0) ||
@@ -205,6 +210,11 @@ std::optional<CodePane::Place> CodePane::codePlace() const {
     index = model::step(*thread, *index, model::Step::Back);
   }
   return std::nullopt;
+}
+
+void CodePane::lookAt(const model::Entry& code) {
+  m_lookedAt = code;
+  refresh();
 }
 
 void CodePane::refresh() {

@@ -72,6 +72,8 @@ class CodePane : public QWidget {
     int line = 0;
   };
   std::optional<Spot> spot() const;
+  // Shows code that the trace need not have, until one moves: the source line of the entry, or its address.
+  void lookAt(const model::Entry& code);
   // What is said of whether the source is the one that was compiled; empty if nothing is known or none shown.
   QString check() const;
 
@@ -90,8 +92,8 @@ class CodePane : public QWidget {
   void changeEvent(QEvent* event) override;
 
  private:
-  // The entry whose code stands for the position: the position's own, or, where that has no code, the last
-  // line before it.
+  // The entry whose code is shown: what is looked at, else the position's own, or, where that has no code,
+  // the last line before it.
   struct Place {
     model::EntryIndex index = 0;
     model::Entry entry;
@@ -141,6 +143,7 @@ class CodePane : public QWidget {
   FindBar* m_find;
   SourceHighlighter* m_highlighter;
 
+  std::optional<model::Entry> m_lookedAt;
   model::FileId m_shownFile;
   model::ModuleId m_sourceModule;  // whose code the shown source is
   model::EntryIndex m_sourceEntry = 0;  // that it is shown for

@@ -103,9 +103,18 @@ QString EntryText::what(const model::Entry& entry, const model::CallSpan* call) 
     case model::EntryKind::Sync:
       return syncText(entry.detail);
     case model::EntryKind::Gap:
-      return gapText(entry.detail);
+      return leadsToHistory(*m_trace, entry)
+                 ? Words::tr("%1; Before the trace has samples of them").arg(gapText(entry.detail))
+                 : gapText(entry.detail);
   }
   return {};
+}
+
+bool leadsToHistory(const model::Trace& trace, const model::Entry& entry) {
+  return entry.kind == model::EntryKind::Gap &&
+         entry.detail == static_cast<std::uint32_t>(model::GapCause::Overwritten) &&
+         std::ranges::any_of(trace.threads,
+                             [](const auto& thread) { return thread->info().history != nullptr; });
 }
 
 QString EntryText::detail(const model::CallSpan& call) const {

@@ -53,6 +53,9 @@ struct RepeatText {
 // "12 entries hidden", of a row that stands for what the filter leaves out.
 QString hiddenText(std::uint64_t entries);
 
+// Whether the entry is where older records were overwritten, and samples of such are known.
+bool leadsToHistory(const model::Trace& trace, const model::Entry& entry);
+
 // The name of a badge's icon.
 QString badgeIcon(Badge::Kind kind);
 

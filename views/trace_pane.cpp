@@ -144,6 +144,9 @@ void TracePane::buildTree() {
   m_treeHeader->setUp({kWhatColumn, kPlaceColumn, kNoteColumn});
   connect(m_treeView->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &TracePane::userMoved);
   m_treeView->installEventFilter(this);
+  connect(m_treeView, &QAbstractItemView::doubleClicked, this, [this](const QModelIndex& index) {
+    if (leadsBefore(index)) emit historyRequested();
+  });
   connect(m_treeView, &QTreeView::clicked, this, [this](const QModelIndex& index) {
     if (m_tree->isMore(index.siblingAtColumn(0))) activate(index);
   });
@@ -165,6 +168,9 @@ void TracePane::buildFlat() {
   m_flatHeader->setUp({kFunctionColumn, kPlaceColumn, kWhatColumn, kNoteColumn});
   connect(m_flatView->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &TracePane::userMoved);
   m_flatView->installEventFilter(this);
+  connect(m_flatView, &QAbstractItemView::doubleClicked, this, [this](const QModelIndex& index) {
+    if (leadsBefore(index)) emit historyRequested();
+  });
   connect(m_flatView, &QTableView::clicked, this, [this](const QModelIndex& index) {
     if (!index.data(kEntryRole).isValid()) activate(index);
   });
@@ -274,8 +280,15 @@ bool TracePane::eventFilter(QObject* watched, QEvent* event) {
   return QWidget::eventFilter(watched, event);
 }
 
+bool TracePane::leadsBefore(const QModelIndex& index) const {
+  const QVariant entry = index.siblingAtColumn(0).data(kEntryRole);
+  return entry.isValid() && m_navigator->thread() != nullptr &&
+         leadsToHistory(*m_navigator->trace(), m_navigator->thread()->entry(entry.toULongLong()));
+}
+
 void TracePane::activate(const QModelIndex& any) {
   const QModelIndex index = any.siblingAtColumn(0);
+  if (leadsBefore(index)) return emit historyRequested();
   QModelIndex shown;
   if (mode() == Mode::Tree) {
     if (!m_tree->isMore(index)) {

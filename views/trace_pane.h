@@ -61,6 +61,8 @@ class TracePane : public QWidget {
 
  signals:
   void modeChanged();
+  // The user wants to know what was before.
+  void historyRequested();
 
  protected:
   void changeEvent(QEvent* event) override;
@@ -75,6 +77,7 @@ class TracePane : public QWidget {
   void showThread();
   void showPosition();
   void userMoved(const QModelIndex& current);
+  bool leadsBefore(const QModelIndex& index) const;
   void activate(const QModelIndex& index);
   void select(QAbstractItemView* view, const QModelIndex& index);
 

@@ -43,10 +43,12 @@ constexpr Place kPlaces[] = {
     {"waitsDock", Qt::BottomDockWidgetArea, 205, Kind::Request},
     {"lanesDock", Qt::BottomDockWidgetArea, 205, Kind::Request, true},
     {"allThreadsDock", Qt::BottomDockWidgetArea, 205, Kind::Request, true},
+    {"historyDock", Qt::BottomDockWidgetArea, 205, Kind::Request, true},
 
     {"threadsDock", Qt::LeftDockWidgetArea, 190, Kind::Killed},
     {"callsDock", Qt::LeftDockWidgetArea, 520, Kind::Killed},
     {"lanesDock", Qt::BottomDockWidgetArea, 225, Kind::Killed},
+    {"historyDock", Qt::BottomDockWidgetArea, 225, Kind::Killed, true},
 };
 constexpr int kSideWidth = 280;
 constexpr int kCodeShare = 11, kTraceShare = 9;

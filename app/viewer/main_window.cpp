@@ -71,6 +71,7 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
   statusBar()->addPermanentWidget(m_reading);
   statusBar()->addPermanentWidget(m_place);
   watchAnnotations();
+  watchHistory();
   watchIncoming();
   useSourceMappings();
   if (m_services.disassembly) m_code->setDisassembly(m_services.disassembly());

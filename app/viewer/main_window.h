@@ -125,6 +125,7 @@ class MainWindow : public QMainWindow {
   void askForComparison();
   void askForExport();
   void watchAnnotations();
+  void watchHistory();
   void watchIncoming();
   void chooseSnapFolder();
   // What is kept of a snap that is closed, for when it is opened again.

@@ -18,6 +18,7 @@
 #include "views/code_pane.h"
 #include "views/entry_text.h"
 #include "views/formatting.h"
+#include "views/history_panel.h"
 #include "views/trace_delegate.h"
 #include "views/trace_pane.h"
 
@@ -116,6 +117,16 @@ void MainWindow::watchAnnotations() {
     delegate->setNotes(noteAt);
   connect(&m_annotations, &views::Annotations::changed, m_traces,
           [this] { m_traces->currentView()->viewport()->update(); });
+}
+
+void MainWindow::watchHistory() {
+  const auto* panel = m_panels->find<views::HistoryPanel>();
+  connect(panel, &views::HistoryPanel::codeRequested, m_code, &views::CodePane::lookAt);
+  connect(m_traces, &views::TracePane::historyRequested, this, [this, panel] {
+    QDockWidget* dock = m_panels->dockOf(panel);
+    dock->show();
+    dock->raise();
+  });
 }
 
 views::AnnotationsPanel* MainWindow::annotationsPanel() const {

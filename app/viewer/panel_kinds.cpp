@@ -4,6 +4,7 @@
 #include "views/all_threads_panel.h"
 #include "views/annotations_panel.h"
 #include "views/answers_panel.h"
+#include "views/history_panel.h"
 #include "views/lanes_panel.h"
 #include "views/side_by_side.h"
 #include "views/side_panels.h"
@@ -52,6 +53,9 @@ constexpr PanelKind kKinds[] = {
 
     {"allThreadsDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Trace of all threads"),
      Qt::BottomDockWidgetArea, false, reading<views::AllThreadsPanel>},
+
+    {"historyDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Before the trace"), Qt::BottomDockWidgetArea,
+     false, watching<views::HistoryPanel>},
 
     {"answersDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Answers"), Qt::BottomDockWidgetArea, true,
      watching<views::AnswersPanel>},
