@@ -183,7 +183,7 @@ class SnapLoader {
     return times;
   }
 
-  static void reportWalk(Built& built, const std::string& name) {
+  void reportWalk(Built& built, const std::string& name) const {
     const auto& notes = built.notes;
     auto& report = built.report;
     note(report, Severity::DataLoss, name + ": words that belong to no record", notes.words.total());
@@ -194,6 +194,15 @@ class SnapLoader {
     note(report, Severity::DataLoss, name + ": records of modules that had no codes of their own",
          notes.untraceableModules);
     note(report, Severity::DataLoss, name + ": signals whose records were overwritten", notes.lostSignals);
+    for (const auto& [type, count] : notes.unknownRecords)
+      note(report, additions(), std::format("{}: records of unknown type {}, left out", name, type), count);
+    for (const auto& [kind, count] : notes.unknownSyncs)
+      note(report, additions(), std::format("{}: syncs of unknown kind {}, left out", name, kind), count);
+  }
+
+  // How bad is what this reader does not know: in a snap that claims nothing new it is damage.
+  Severity additions() const {
+    return m_snap.revision() > format::kSnapRevision ? Severity::Info : Severity::DataLoss;
   }
 
   // What is built by now, as a trace. Ends the filling of m_context.

@@ -299,6 +299,12 @@ std::optional<model::SyncCause> syncCauseOf(std::uint16_t detail) {
   return std::nullopt;
 }
 
+bool beginsWithTime(RecordType type) {
+  // A later writer's may begin with anything.
+  return type >= RecordType::ThreadStart && type <= RecordType::Gap && type != RecordType::LoopCount &&
+         type != RecordType::Resumption;
+}
+
 }  // namespace
 
 void Walker::takeEvent(const Record& record, std::uint8_t segment) {
@@ -307,8 +313,7 @@ void Walker::takeEvent(const Record& record, std::uint8_t segment) {
   // the next one's.
   const bool early = type == RecordType::Timestamp && segment != 0 &&
                      (m_state.handlers.empty() || m_state.handlers.back().segment != segment);
-  // All but these begin with the time.
-  if (type != RecordType::LoopCount && type != RecordType::Resumption && !early) {
+  if (beginsWithTime(type) && !early) {
     const auto time = record.value(0);
     // Read, but not yet written when a signal came: what its handler read is later.
     const bool overtaken = time && segment < m_state.timeSegment && *time < m_state.time.value;
@@ -364,7 +369,11 @@ void Walker::takeEvent(const Record& record, std::uint8_t segment) {
       sync(model::SyncCause::ModuleUnload);
       break;
     case RecordType::Sync:
-      if (const auto cause = syncCauseOf(record.detail())) sync(*cause);
+      if (const auto cause = syncCauseOf(record.detail())) {
+        sync(*cause);
+      } else if (m_notes != nullptr) {
+        ++m_notes->unknownSyncs[record.detail()];
+      }
       break;
     case RecordType::Snap:
       sync(model::SyncCause::Snap);
@@ -403,7 +412,8 @@ void Walker::takeEvent(const Record& record, std::uint8_t segment) {
     case RecordType::Timestamp:
       break;
     default:
-      break;  // of a newer writer
+      if (m_notes != nullptr) ++m_notes->unknownRecords[static_cast<unsigned>(type)];
+      break;
   }
 }
 

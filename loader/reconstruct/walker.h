@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -76,6 +77,8 @@ struct WalkNotes {
   std::uint64_t unknownCodes = 0;
   std::uint64_t untraceableModules = 0;  // records of modules without codes of their own
   std::uint64_t lostSignals = 0;
+  // Of a later writer, and left out: records by type, Syncs by kind.
+  std::map<unsigned, std::uint64_t> unknownRecords, unknownSyncs;
   std::vector<std::uint64_t> withoutMap;  // records by module
 };
 

@@ -71,17 +71,36 @@ std::map<std::string, std::string, std::less<>> readLines(const std::vector<std:
   return result;
 }
 
+// What a later writer may have added, as snap.h has it, and is left out.
+void noteAdditions(const SnapReader& snap, model::LoadReport& report) {
+  if (snap.revision() > format::kSnapRevision) {
+    report.add(
+        model::Severity::Info,
+        std::format("the snap is of a later revision ({}.{}) than this TraceBack knows ({}.{}): what "
+                    "was added since is left out; a later TraceBack shows it",
+                    format::kSnapVersion, snap.revision(), format::kSnapVersion, format::kSnapRevision));
+  }
+  for (const auto& section : snap.sections()) {
+    if (!isKnown(static_cast<SectionType>(section.type)))
+      report.add(model::Severity::Info, sectionText(section) + ": left out");
+  }
+}
+
 }  // namespace
 
 SnapContents readContents(const SnapReader& snap, model::LoadReport& report) {
   constexpr std::size_t kMaxThreads = std::size_t{1} << 20;
   SnapContents contents;
+  noteAdditions(snap, report);
   contents.process = readOne<format::ProcessHeader>(snap, SectionType::Process, report);
   if (contents.process && contents.process->magic != format::kProcessMagic) {
     report.add(model::Severity::DataLoss, "process: not a process file");
     contents.process.reset();
   }
   contents.reason = readOne<format::SnapReasonData>(snap, SectionType::Reason, report);
+  if (contents.reason && contents.reason->reason > static_cast<std::uint32_t>(format::SnapReason::Policy)) {
+    report.add(model::Severity::Info, std::format("reason: of unknown kind {}", contents.reason->reason));
+  }
   contents.modules =
       readArray<format::ProcessModule>(snap, SectionType::Modules, format::kMaxModules, report);
   contents.threads = readArray<format::SnapThread>(snap, SectionType::Threads, kMaxThreads, report);

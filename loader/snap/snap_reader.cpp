@@ -12,8 +12,11 @@ using format::SectionEntry;
 using format::SectionType;
 using format::SnapHeader;
 
-std::string sectionText(const SectionEntry& section) {
-  switch (static_cast<SectionType>(section.type)) {
+namespace {
+
+// What sections of a type are called; those of a type that is not known, nothing.
+std::string_view nameOf(SectionType type) {
+  switch (type) {
     case SectionType::Process:
       return "process";
     case SectionType::Modules:
@@ -23,11 +26,11 @@ std::string sectionText(const SectionEntry& section) {
     case SectionType::Threads:
       return "threads";
     case SectionType::Ring:
-      return std::format("ring {}", section.index);
+      return "ring";
     case SectionType::MapSlice:
-      return std::format("map of module {}", section.index);
+      return "map of module";
     case SectionType::Memory:
-      return std::format("memory {}", section.index);
+      return "memory";
     case SectionType::Mappings:
       return "mappings";
     case SectionType::Host:
@@ -39,9 +42,25 @@ std::string sectionText(const SectionEntry& section) {
     case SectionType::AuxiliaryVector:
       return "auxiliary vector";
     case SectionType::ExtendedRegisters:
-      return std::format("extended registers {}", section.index);
+      return "extended registers";
   }
-  return std::format("section of unknown type {}", section.type);
+  return {};
+}
+
+// There may be several, told apart by their index.
+bool isNumbered(SectionType type) {
+  return type == SectionType::Ring || type == SectionType::MapSlice || type == SectionType::Memory ||
+         type == SectionType::ExtendedRegisters;
+}
+
+}  // namespace
+
+bool isKnown(SectionType type) { return !nameOf(type).empty(); }
+
+std::string sectionText(const SectionEntry& section) {
+  const auto type = static_cast<SectionType>(section.type);
+  if (!isKnown(type)) return std::format("section of unknown type {}", section.type);
+  return isNumbered(type) ? std::format("{} {}", nameOf(type), section.index) : std::string(nameOf(type));
 }
 
 model::Result<SnapReader> SnapReader::open(std::shared_ptr<const ByteSource> bytes, std::string origin) {
@@ -55,10 +74,14 @@ model::Result<SnapReader> SnapReader::open(std::shared_ptr<const ByteSource> byt
   const auto header = source.readAt<SnapHeader>(0);
   if (!header) return error("truncated snap header", source.size());
   if (header->version != format::kSnapVersion) {
-    return error(std::format("snap version {} is not known to this reader ({})", header->version,
-                             format::kSnapVersion),
+    const bool newer = header->version > format::kSnapVersion;
+    return error(std::format("snap version {} is {} than this TraceBack reads ({}): open it with {}",
+                             header->version, newer ? "newer" : "older", format::kSnapVersion,
+                             newer ? "the TraceBack that recorded it, or a later one"
+                                   : "the TraceBack that recorded it"),
                  offsetof(SnapHeader, version));
   }
+  reader.m_revision = header->revision;
   if (header->headerSize < sizeof(SnapHeader))
     return error("damaged snap: header too small", offsetof(SnapHeader, headerSize));
   if (header->sectionEntrySize < sizeof(SectionEntry)) {
@@ -102,6 +125,13 @@ model::Error SnapReader::error(const SectionEntry& section, std::string_view wha
   return {std::format("{}: {}", sectionText(section), what), m_origin, section.offset};
 }
 
+std::optional<model::Error> SnapReader::problemOf(const SectionEntry& section) const {
+  if (section.size > kMaxSectionSize) return error(section, "is too large");
+  if ((section.flags & ~format::kKnownSectionFlags) != 0)
+    return error(section, "is stored in a way that this TraceBack does not know");
+  return std::nullopt;
+}
+
 model::Result<std::vector<std::byte>> SnapReader::readWhole(const SectionEntry& section) const {
   auto stored = partOf(*m_bytes, section.offset, section.storedSize);
   if (!stored) return std::unexpected(error(section, "lies beyond the end of the file"));
@@ -117,7 +147,7 @@ model::Result<std::vector<std::byte>> SnapReader::readWhole(const SectionEntry& 
 }
 
 model::Result<std::shared_ptr<const ByteSource>> SnapReader::openSection(const SectionEntry& section) const {
-  if (section.size > kMaxSectionSize) return std::unexpected(error(section, "is too large"));
+  if (const auto problem = problemOf(section)) return std::unexpected(*problem);
   if ((section.flags & format::kSectionInBlocks) == 0) {
     auto bytes = readWhole(section);
     if (!bytes) return std::unexpected(bytes.error());
@@ -129,7 +159,7 @@ model::Result<std::shared_ptr<const ByteSource>> SnapReader::openSection(const S
 }
 
 model::Result<std::vector<std::byte>> SnapReader::read(const SectionEntry& section) const {
-  if (section.size > kMaxSectionSize) return std::unexpected(error(section, "is too large"));
+  if (const auto problem = problemOf(section)) return std::unexpected(*problem);
   if ((section.flags & format::kSectionInBlocks) == 0) return readWhole(section);
   const auto source = openSection(section);
   if (!source) return std::unexpected(source.error());

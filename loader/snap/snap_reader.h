@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ class SnapReader {
   static model::Result<SnapReader> open(std::shared_ptr<const ByteSource> bytes, std::string origin);
   static model::Result<SnapReader> openFile(const std::filesystem::path& file);
 
+  std::uint32_t revision() const { return m_revision; }  // may be later than kSnapRevision
   const std::vector<format::SectionEntry>& sections() const { return m_sections; }
   // The first of a type and index, or null.
   const format::SectionEntry* find(format::SectionType type, std::uint32_t index = 0) const;
@@ -41,14 +43,18 @@ class SnapReader {
   SnapReader(std::shared_ptr<const ByteSource> bytes, std::string origin)
       : m_bytes(std::move(bytes)), m_origin(std::move(origin)) {}
   model::Result<std::vector<std::byte>> readWhole(const format::SectionEntry& section) const;
+  // Of the table's entry: then nothing of the section can be read.
+  std::optional<model::Error> problemOf(const format::SectionEntry& section) const;
   model::Error error(const format::SectionEntry& section, std::string_view what) const;
 
   std::shared_ptr<const ByteSource> m_bytes;
   std::string m_origin;
+  std::uint32_t m_revision = 0;
   std::vector<format::SectionEntry> m_sections;
 };
 
 // For messages: "modules", "ring 3".
 std::string sectionText(const format::SectionEntry& section);
+bool isKnown(format::SectionType type);
 
 }  // namespace traceback::loader

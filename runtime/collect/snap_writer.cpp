@@ -125,6 +125,7 @@ model::Result<std::filesystem::path> SnapWriter::finish() {
   format::SnapHeader header{};
   header.magic = format::kSnapMagic;
   header.version = format::kSnapVersion;
+  header.revision = format::kSnapRevision;
   header.headerSize = sizeof header;
   header.sectionCount = static_cast<std::uint32_t>(m_sections.size());
   header.sectionEntrySize = sizeof(format::SectionEntry);

@@ -10,9 +10,20 @@
 // Each block holds the next kSnapBlockSize bytes (the last one what remains), deflated if that made it
 // smaller; the section's CRC is of the SnapBlocks alone, and each block has one of its own.
 //
-// A reader skips section types that it does not know, and treats a section or a block that is cut, or whose
-// CRC is wrong, as missing: it says so in its load report and opens the rest. The file is written beside its
-// name and renamed.
+// A reader treats a section or a block that is cut, or whose CRC is wrong, as missing: it says so in its load
+// report and opens the rest. The file is written beside its name and renamed.
+//
+// Newer writers. `version` is raised when a reader that knows only those before would misread the file: it
+// refuses it. `revision` counts, within a version, what a reader may leave out and still be right about all
+// else; of a later revision than its own it opens what it knows, and names in its load report what it left
+// out. So a revision may add
+//   - types of sections, and flags of SectionFlag: a section with an unknown flag is missing
+//   - types of records (record.h), of which neither those before nor those behind mean anything else without
+//     them, and kinds of Sync: left out, and counted by type
+//   - reasons of snaps and of gaps: read as an unknown reason
+//   - flags of threads and of memory, lines of text sections, fields in what is reserved: not looked at
+//   - bytes at the end of SnapHeader and of SectionEntry, whose sizes the header has
+// The structures within sections keep their sizes.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +33,7 @@ namespace traceback::format {
 
 inline constexpr std::uint64_t kSnapMagic = 0x0A0D'5041'4E53'4254;  // "TBSNAP\r\n"
 inline constexpr std::uint32_t kSnapVersion = 2;
+inline constexpr std::uint32_t kSnapRevision = 1;  // 0: from before there was one; nothing in them differs
 inline constexpr char kSnapSuffix[] = ".tbsnap";
 
 struct SnapHeader {
@@ -31,21 +43,22 @@ struct SnapHeader {
   std::uint32_t sectionCount;
   std::uint32_t sectionEntrySize;  // a newer writer may have longer entries
   std::uint64_t tableOffset;
-  std::uint32_t tableCrc;          // CRC-32 of the section table
-  std::uint32_t reserved[5];
+  std::uint32_t tableCrc;  // CRC-32 of the section table
+  std::uint32_t revision;
+  std::uint32_t reserved[4];
 };
 static_assert(sizeof(SnapHeader) == 56);
 
 enum class SectionType : std::uint32_t {
-  Process = 1,   // ProcessHeader (process.h) as it stood
-  Modules = 2,   // ProcessModule[] (process.h): the instrumented modules
-  Reason = 3,    // SnapReasonData
-  Threads = 4,   // SnapThread[]
-  Ring = 5,      // a ring file's bytes (ring.h); index: position in the order of the ring files' names
+  Process = 1,  // ProcessHeader (process.h) as it stood
+  Modules = 2,  // ProcessModule[] (process.h): the instrumented modules
+  Reason = 3,  // SnapReasonData
+  Threads = 4,  // SnapThread[]
+  Ring = 5,  // a ring file's bytes (ring.h); index: position in the order of the ring files' names
   MapSlice = 6,  // a map (map.h) cut down to what the rings mention; index: of its module in Modules
-  Memory = 7,    // bytes of the process's memory; index: of their MemoryRange in MemoryRanges
+  Memory = 7,  // bytes of the process's memory; index: of their MemoryRange in MemoryRanges
   Mappings = 8,  // the text of /proc/PID/maps
-  Host = 9,      // "key=value\n" lines, UTF-8: hostname, kernel, machine, time-zone, command-line
+  Host = 9,  // "key=value\n" lines, UTF-8: hostname, kernel, machine, time-zone, command-line
   ModuleFiles = 10,  // "key=value\n" lines: for every mapped object, its path and build id
   MemoryRanges = 11,  // MemoryRange[], by address; they do not overlap
   AuxiliaryVector = 12,  // the bytes of /proc/PID/auxv
@@ -57,6 +70,7 @@ enum SectionFlag : std::uint32_t {
   kSectionDeflated = 1,
   kSectionInBlocks = 2,  // never together with kSectionDeflated
 };
+inline constexpr std::uint32_t kKnownSectionFlags = kSectionDeflated | kSectionInBlocks;
 
 inline constexpr std::uint64_t kSnapBlockSize = std::uint64_t{1} << 18;
 

@@ -149,6 +149,11 @@ void RingText::line(const std::vector<std::string>& words) {
     event(RecordType::Sync, static_cast<std::uint16_t>(format::SyncKind::Fork), {m_time++, 0, 0});
   } else if (what == "wait") {  // by number, as in wait.h
     event(RecordType::Sync, static_cast<std::uint16_t>(std::stoul(words[1])), {m_time++, 0x7000});
+  } else if (what == "record") {
+    std::vector<std::uint64_t> values;
+    for (std::size_t i = 3; i < words.size(); ++i) values.push_back(std::stoull(words[i]));
+    event(static_cast<RecordType>(std::stoul(words[1])), static_cast<std::uint16_t>(std::stoul(words[2])),
+          values);
   } else if (what == "word") {
     write(static_cast<Word>(std::stoul(words[1], nullptr, 16)));
   } else if (what == "bad-dag") {

@@ -11,6 +11,7 @@
 //     resume                     Resumption: back on the level below, the handler having been left by longjmp
 //     exception main.c+4
 //     time 99 | thread-end | gap too-deep | sync fork | wait KIND | word DEADBEEF | bad-dag
+//     record 20 3 1 2            an extended record: type, detail, values
 //
 // Words go through sub-buffers as the runtime does it. Addresses are link-time ones plus the bias.
 #pragma once

@@ -67,6 +67,7 @@ std::vector<std::byte> SnapBuilder::bytes() const {
   format::SnapHeader header{};
   header.magic = format::kSnapMagic;
   header.version = format::kSnapVersion;
+  header.revision = m_revision;
   header.headerSize = sizeof header;
   header.sectionCount = static_cast<std::uint32_t>(m_entries.size());
   header.sectionEntrySize = sizeof(format::SectionEntry);

@@ -24,11 +24,16 @@ class SnapBuilder {
   SnapBuilder& addObject(format::SectionType type, const T& object, bool deflate = true) {
     return add(type, std::as_bytes(std::span(&object, 1)), 0, deflate);
   }
+  SnapBuilder& setRevision(std::uint32_t revision) {
+    m_revision = revision;
+    return *this;
+  }
   std::vector<std::byte> bytes() const;
   // The section table's entries, to be damaged by tests; bytes() makes the table's CRC right again.
   std::vector<format::SectionEntry>& entries() { return m_entries; }
 
  private:
+  std::uint32_t m_revision = format::kSnapRevision;
   std::vector<format::SectionEntry> m_entries;
   std::vector<std::byte> m_body;
 };

@@ -183,6 +183,86 @@ class ReadersTest : public QObject {
     }
   }
 
+  // --- newer writers (snap.h)
+
+  void aLaterRevisionOpensAsFarAsItIsKnown() {
+    const MapText map(kMap);
+    const std::string known = "start\nmain.a b c\nf.a\nmain.d\nthread-end\n";
+    // Were the values of the unknown records times, they would be the last.
+    const std::string later =
+        "start\nrecord 20 0 900000\nmain.a b c\nrecord 20 1 900001 2 3 4 5 6 7 8 9 10\nf.a\nrecord 63 0\n"
+        "wait 200\nmain.d\nthread-end\n";
+    const RingText knownRing(known, map), laterRing(later, map);
+    const auto expected = load(tests::ProcessText{.map = &map, .ring = &knownRing}.snap().bytes());
+    QVERIFY(expected.has_value());
+    QCOMPARE(notesOf(*expected->trace), std::string());
+
+    auto snap = tests::ProcessText{.map = &map, .ring = &laterRing}.snap();
+    snap.addObject(static_cast<format::SectionType>(77), std::uint64_t{1});
+    snap.addObject(static_cast<format::SectionType>(77), std::uint64_t{2});
+    for (auto& entry : snap.entries()) {
+      if (entry.type == static_cast<std::uint32_t>(format::SectionType::Host)) entry.flags |= 0x80;
+    }
+    const auto loaded = load(snap.setRevision(format::kSnapRevision + 4).bytes());
+    QVERIFY(loaded.has_value());
+    const auto& trace = *loaded->trace;
+    const auto& thread = *trace.threads[0];
+    QCOMPARE(tests::threadText(trace, thread),
+             tests::threadText(*expected->trace, *expected->trace->threads[0]));
+    for (const auto& reading : thread.times().readings()) QVERIFY(reading.time.value < 900'000);
+    QCOMPARE(notesOf(trace),
+             std::string("the snap is of a later revision (2.5) than this TraceBack knows (2.1): what was "
+                         "added since is left out; a later TraceBack shows it\n"
+                         "section of unknown type 77: left out\n"
+                         "host: is stored in a way that this TraceBack does not know\n"
+                         "thread 7: records of unknown type 20, left out\n"
+                         "thread 7: records of unknown type 63, left out\n"
+                         "thread 7: syncs of unknown kind 200, left out\n"));
+    for (const auto& note : trace.report.notes())
+      QCOMPARE(note.severity,
+               note.text.starts_with("host") ? model::Severity::DataLoss : model::Severity::Info);
+    QCOMPARE(trace.report.notes()[1].count, std::uint64_t{2});
+    QCOMPARE(trace.report.notes()[3].count, std::uint64_t{2});
+  }
+
+  void reasonsOfALaterRevisionAreUnknownOnes() {
+    const MapText map(kMap);
+    const RingText ring("start\nmain.a b c\n", map);
+    const auto snap =
+        tests::ProcessText{.map = &map, .ring = &ring, .reason = static_cast<format::SnapReason>(99)}.snap();
+    const auto loaded = load(snap.bytes());
+    QVERIFY(loaded.has_value());
+    QCOMPARE(loaded->trace->summary.reason, model::TraceReason::Unknown);
+    QCOMPARE(notesOf(*loaded->trace), std::string("reason: of unknown kind 99\n"));
+  }
+
+  void unknownRecordsInASnapThatClaimsNothingNewAreDamage() {
+    const MapText map(kMap);
+    const RingText ring("start\nrecord 20 0 1\nmain.a b c\n", map);
+    const auto loaded = load(tests::ProcessText{.map = &map, .ring = &ring}.snap().bytes());
+    QVERIFY(loaded.has_value());
+    QCOMPARE(loaded->trace->report.notes().size(), std::size_t{1});
+    QCOMPARE(loaded->trace->report.notes()[0].severity, model::Severity::DataLoss);
+  }
+
+  void snapsFromBeforeThereWereRevisionsOpen() {
+    const auto loaded = load(goodSnap().setRevision(0).bytes());
+    QVERIFY(loaded.has_value());
+    QCOMPARE(notesOf(*loaded->trace), std::string());
+  }
+
+  void otherVersionsAreRefusedWithWhatToDo() {
+    auto bytes = goodSnap().bytes();
+    put(bytes, offsetof(format::SnapHeader, version), format::kSnapVersion + 1);
+    QCOMPARE(load(bytes).error().text(),
+             std::string("x.tbsnap: snap version 3 is newer than this TraceBack reads (2): open it with the "
+                         "TraceBack that recorded it, or a later one (at offset 0x8)"));
+    put(bytes, offsetof(format::SnapHeader, version), format::kSnapVersion - 1);
+    QCOMPARE(load(bytes).error().text(),
+             std::string("x.tbsnap: snap version 1 is older than this TraceBack reads (2): open it with the "
+                         "TraceBack that recorded it (at offset 0x8)"));
+  }
+
   void loadingCanBeCancelled() {
     std::stop_source stop;
     stop.request_stop();

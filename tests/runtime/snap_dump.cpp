@@ -79,8 +79,8 @@ std::optional<SnapDump> dumpSnap(const std::filesystem::path& path) {
   if (file.size() < sizeof header) return {};
   std::memcpy(&header, file.data(), sizeof header);
   const std::uint64_t tableSize = std::uint64_t{header.sectionCount} * sizeof(SectionEntry);
-  if (header.magic != kSnapMagic || header.version != kSnapVersion || tableSize > file.size() ||
-      header.tableOffset > file.size() - tableSize)
+  if (header.magic != kSnapMagic || header.version != kSnapVersion || header.revision != kSnapRevision ||
+      tableSize > file.size() || header.tableOffset > file.size() - tableSize)
     return {};
   if (crc32_z(0, file.data() + header.tableOffset, tableSize) != header.tableCrc) return {};
   SnapDump snap{};
