@@ -9,6 +9,8 @@
 namespace traceback::views {
 namespace {
 
+using model::Answer;
+
 struct Words {
   Q_DECLARE_TR_FUNCTIONS(traceback::views::TextSearch)
 };
@@ -19,9 +21,9 @@ std::uint64_t keyOf(model::FileId file, std::uint32_t line) { return std::uint64
 
 }  // namespace
 
-model::Answer executionsOfText(const model::Trace& trace, SourceProvider& sources, const QString& text,
-                               std::size_t limit, const std::stop_token& stop) {
-  model::Answer answer;
+Answer executionsOfText(const model::Trace& trace, SourceProvider& sources, const QString& text,
+                        std::size_t limit, const std::stop_token& stop) {
+  Answer answer;
   std::unordered_set<std::uint64_t> lines;
   std::size_t missing = 0;
   for (std::uint32_t file = 0; file < trace.files.size() && !stop.stop_requested(); ++file) {

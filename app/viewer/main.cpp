@@ -16,6 +16,7 @@
 #include "app/viewer/main_window.h"
 #include "app/viewer/options.h"
 #include "app/viewer/paint_clock.h"
+#include "app/viewer/translation.h"
 #include "views/icons.h"
 
 namespace traceback::app {
@@ -79,6 +80,7 @@ int show(int argc, char** argv, const Options& options) {
   if (picture && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
   if (picture) qInstallMessageHandler(dropComplaint);
   QApplication app(argc, argv);
+  const Translation translation;
   QApplication::setApplicationDisplayName(QString());
   QGuiApplication::setDesktopFileName(QStringLiteral("io.github.traceback.Viewer"));
   QApplication::setWindowIcon(views::programIcon());
@@ -112,6 +114,7 @@ int run(int argc, char** argv) {
   {
     // Enough for reading the call; needs no display.
     QCoreApplication core(argc, argv);
+    const Translation translation;
     const auto parsed = parseOptions(QCoreApplication::arguments());
     if (!parsed) {
       complain(parsed.error() + QStringLiteral(" (see --help)"));

@@ -64,7 +64,7 @@ void MainWindow::buildMenus() {
   named(
       file->addAction(views::icon(QStringLiteral("open")), tr("&Open\u2026"), this, &MainWindow::askForFile),
       "open", QKeySequence::Open);
-  m_recentMenu = file->addMenu(tr("Open &Recent"));
+  m_recentMenu = file->addMenu(tr("Open Re&cent"));
   connect(m_recentMenu, &QMenu::aboutToShow, this, &MainWindow::fillRecentMenu);
   fillRecentMenu();
   named(file->addAction(tr("Open &Newest Snap"), this, &MainWindow::openNewest), "openNewest",
@@ -106,7 +106,7 @@ void MainWindow::buildMenus() {
   go->addSeparator();
   for (QAction* action : m_seeks->all()) go->addAction(action);
   QAction* list =
-      named(go->addAction(tr("Li&st Executions of the Line"), m_code, &views::CodePane::listExecutions),
+      named(go->addAction(tr("List E&xecutions of the Line"), m_code, &views::CodePane::listExecutions),
             "listExecutions", Qt::Key_W);
   m_code->sourceView()->addAction(list);
   go->addSeparator();
@@ -147,7 +147,7 @@ void MainWindow::buildMenus() {
     m_shortcuts.add(dock->toggleViewAction());
   }
   view->addSeparator();
-  QMenu* layout = view->addMenu(tr("&Layout"));
+  QMenu* layout = view->addMenu(tr("La&yout"));
   m_layoutActions = new QActionGroup(this);
   for (const Layouts::Kind kind : Layouts::kKinds) {
     QAction* action = layout->addAction(Layouts::title(kind), this, [this, kind] { useLayout(kind); });

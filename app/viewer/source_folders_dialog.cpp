@@ -24,15 +24,16 @@ constexpr int kSettledMs = 200;
 bool isComplete(const SourceMapping& mapping) { return !mapping.from.isEmpty() && !mapping.to.isEmpty(); }
 
 QString reachText(const SourceReach::Folder& folder) {
-  using Dialog = SourceFoldersDialog;
-  if (!folder.exists) return Dialog::tr("no such folder");
-  if (folder.files == 0) return Dialog::tr("no file of this trace was compiled there");
+  if (!folder.exists) return SourceFoldersDialog::tr("no such folder");
+  if (folder.files == 0) return SourceFoldersDialog::tr("no file of this trace was compiled there");
   if (folder.found == 0)
-    return folder.files == 1 ? Dialog::tr("the one file is not there")
-                             : Dialog::tr("none of %1 files is there").arg(views::count(folder.files));
-  QString found = Dialog::tr("%1 of %2 files").arg(views::count(folder.found), views::count(folder.files));
+    return folder.files == 1
+               ? SourceFoldersDialog::tr("the one file is not there")
+               : SourceFoldersDialog::tr("none of %1 files is there").arg(views::count(folder.files));
+  QString found =
+      SourceFoldersDialog::tr("%1 of %2 files").arg(views::count(folder.found), views::count(folder.files));
   if (folder.first == folder.found) return found;
-  return Dialog::tr("%1, %2 of them also by a row above")
+  return SourceFoldersDialog::tr("%1, %2 of them also by a row above")
       .arg(found, views::count(folder.found - folder.first));
 }
 
