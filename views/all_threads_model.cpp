@@ -86,20 +86,27 @@ QString AllThreadsModel::stretchText(const model::ThreadStretch& stretch) const 
   const model::ThreadTrace& thread = *m_trace->threads[stretch.thread.value];
   const model::TimeBounds bounds = thread.times().boundsOf(stretch.first);
   const QString from = bounds.from ? timeOfDay(*m_trace, *bounds.from) : QString();
-  QString text = from.isEmpty() ? tr("goes on here") : tr("from %1").arg(from);
+  return from.isEmpty() ? tr("goes on here") : tr("from %1").arg(from);
+}
+
+QString AllThreadsModel::unorderedText(const model::ThreadStretch& stretch) const {
   QStringList others;
   for (const model::ThreadIndex other : model::unorderedWith(*m_trace, stretch))
     others.append(threadName(m_trace->threads[other.value]->info(), other.value + 1));
-  if (!others.isEmpty()) text += tr(" \u2014 order not known to %1").arg(others.join(QStringLiteral(", ")));
-  return text;
+  return others.isEmpty() ? QString() : tr("not known to %1").arg(others.join(QStringLiteral(", ")));
 }
 
 QVariant AllThreadsModel::stretchData(const model::ThreadStretch& stretch, int column, int role) const {
   if (role == kStyleRole) return static_cast<int>(RowStyle::Quiet);
   if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole && role != Qt::ToolTipRole) return {};
   const QString name = threadName(m_trace->threads[stretch.thread.value]->info(), stretch.thread.value + 1);
-  if (role != Qt::DisplayRole) return tr("Thread %1, %2").arg(name, stretchText(stretch));
+  if (role != Qt::DisplayRole) {
+    const QString unordered = unorderedText(stretch);
+    const QString begins = tr("Thread %1, %2").arg(name, stretchText(stretch));
+    return unordered.isEmpty() ? begins : tr("%1; order %2").arg(begins, unordered);
+  }
   if (column == kThreadColumn) return name;
+  if (column == kOrderColumn) return unorderedText(stretch);
   return column == kWhatColumn ? stretchText(stretch) : QVariant();
 }
 

@@ -53,6 +53,8 @@ class AllThreadsModel : public QAbstractTableModel {
   std::uint64_t rowOf(std::size_t stretch) const;  // among all rows
   void moveWindow(std::uint64_t around);
   QString stretchText(const model::ThreadStretch& stretch) const;
+  // To which threads its order is not known; empty if it is to all.
+  QString unorderedText(const model::ThreadStretch& stretch) const;
   QVariant stretchData(const model::ThreadStretch& stretch, int column, int role) const;
   QVariant moreData(int row, int column, int role) const;
 

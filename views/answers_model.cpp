@@ -2,6 +2,7 @@
 
 #include "model/text_format.h"
 #include "views/call_chain.h"
+#include "views/entry_text.h"
 #include "views/formatting.h"
 
 namespace traceback::views {
@@ -35,8 +36,11 @@ QVariant AnswersModel::data(const QModelIndex& index, int role) const {
       return threadName(thread.info(), model::threadNumber(row.thread));
     case kPlace:
       return place(*m_trace, thread.entry(row.position.value_or(row.match)));
-    case kWhat:
-      return QString::fromStdString(model::entryText(*m_trace, thread.entry(row.match)));
+    case kWhat: {
+      const model::Entry entry = thread.entry(row.match);
+      const QString what = EntryText(*m_trace, *m_sources).what(entry, nullptr);
+      return entry.kind == model::EntryKind::Call ? tr("call %1").arg(what) : what;
+    }
     case kCalls:
       return calls(index.row());
     default:

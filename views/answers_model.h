@@ -7,6 +7,7 @@
 #include "model/query/answer.h"
 #include "model/trace.h"
 #include "views/rows_model.h"
+#include "views/source_cache.h"
 
 namespace traceback::views {
 
@@ -16,8 +17,10 @@ class AnswersModel : public RowsModel {
  public:
   enum Column { kThread, kPlace, kCalls, kWhat, kLength, kColumnCount };
 
-  explicit AnswersModel(QObject* parent = nullptr)
-      : RowsModel({tr("Thread"), tr("Place"), tr("Calls"), tr("What"), tr("Length")}, parent) {}
+  // The sources outlive it.
+  explicit AnswersModel(SourceCache& sources, QObject* parent = nullptr)
+      : RowsModel({tr("Thread"), tr("Place"), tr("Calls"), tr("What"), tr("Length")}, parent),
+        m_sources(&sources) {}
   void set(std::shared_ptr<const model::Trace> trace, std::vector<model::AnswerRow> rows);
   // row < rowCount()
   const model::AnswerRow& answer(int row) const { return m_rows[static_cast<std::size_t>(row)]; }
@@ -31,6 +34,7 @@ class AnswersModel : public RowsModel {
   // The calls that the row's place is in.
   QString calls(int row) const;
 
+  SourceCache* m_sources;
   std::shared_ptr<const model::Trace> m_trace;
   std::vector<model::AnswerRow> m_rows;
   mutable QHash<int, QString> m_calls;  // of the rows that were looked at: to find them takes longest

@@ -1,25 +1,29 @@
 #include "views/answers_panel.h"
 
+#include <QHeaderView>
 #include <QLabel>
 #include <QTreeView>
 #include <QVBoxLayout>
 
 #include "views/answers_model.h"
+#include "views/flat_header.h"
 #include "views/formatting.h"
 #include "views/list_style.h"
 #include "views/text_search.h"
 
 namespace traceback::views {
 
-AnswersPanel::AnswersPanel(Navigator& navigator, QWidget* parent)
+AnswersPanel::AnswersPanel(Navigator& navigator, SourceCache& sources, QWidget* parent)
     : QWidget(parent),
       m_navigator(&navigator),
-      m_model(new AnswersModel(this)),
+      m_model(new AnswersModel(sources, this)),
       m_list(new QTreeView(this)),
       m_note(new QLabel(this)) {
   m_list->setObjectName(QStringLiteral("answers"));
   m_list->setAccessibleName(tr("Answers"));
+  m_list->setHeader(new FlatHeader(m_list));
   prepareList(m_list, m_model, AnswersModel::kWhat);
+  m_list->header()->show();
   m_note->setMargin(4);
   m_note->setTextFormat(Qt::PlainText);
   m_note->setTextInteractionFlags(Qt::TextSelectableByMouse);

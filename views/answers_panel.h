@@ -24,7 +24,7 @@ class AnswersPanel : public QWidget {
  public:
   static constexpr std::size_t kMostRows = 10'000;
 
-  explicit AnswersPanel(Navigator& navigator, QWidget* parent = nullptr);
+  AnswersPanel(Navigator& navigator, SourceCache& sources, QWidget* parent = nullptr);
 
   // Stands for the text in the panel's title; answers come later.
   void ask(const model::Question& question, const QString& text);

@@ -78,6 +78,7 @@ CodePane::CodePane(Navigator& navigator, SourceCache& sources, QWidget* parent)
   m_detail->setAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   setDim(m_detail);
   setDim(m_function);
+  m_function->setContentsMargins(0, 0, 6, 0);  // the button beside it has a frame when it is down
   auto* header = new PaneHeader(this);
   header->addTitle(m_title, 0);
   header->addTitle(m_detail, 1);

@@ -46,7 +46,10 @@ QString untracedInShort(const model::Trace& trace, const model::Entry& line) {
   if (function == nullptr) return Words::tr("untraced call");
   const QString name = shortFunctionName(trace, callee.function);
   if (function->untraced.empty()) return Words::tr("untraced call: %1").arg(name);
-  return Words::tr("untraced call: %1, for %2").arg(name, QString::fromStdString(function->untraced));
+  // Of the sentence its first clause: the whole is in the tool tip.
+  QString why = QString::fromStdString(function->untraced).section(QStringLiteral(", "), 0, 0);
+  if (why.startsWith(QStringLiteral("it is "))) why.remove(0, 6);
+  return Words::tr("untraced: %1 (%2)").arg(name, why);
 }
 
 Badge stillActive() {

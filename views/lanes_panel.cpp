@@ -4,7 +4,6 @@
 #include <QHBoxLayout>
 #include <QHelpEvent>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QPainter>
 #include <QToolTip>
 #include <QVBoxLayout>
@@ -12,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/elided_label.h"
 #include "views/formatting.h"
 #include "views/lanes_delegate.h"
 #include "views/list_style.h"
@@ -299,10 +299,15 @@ LanesPanel::LanesPanel(Navigator& navigator, QWidget* parent)
   layout->addWidget(m_view, 1);
   auto* foot = new QHBoxLayout;
   foot->setContentsMargins(0, 0, 8, 0);
-  foot->addWidget(new OrderLegend(this), 1);
-  auto* axis = new QLabel(tr("time before the end of the trace"), this);
+  // Where it is narrow the words about the axis go first.
+  foot->addWidget(new OrderLegend(this));
+  auto* axis = new ElidedLabel(this);
+  axis->setElideMode(Qt::ElideRight);
+  axis->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  axis->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   axis->setForegroundRole(QPalette::PlaceholderText);
-  foot->addWidget(axis);
+  axis->setFullText(tr("time before the end of the trace"));
+  foot->addWidget(axis, 1);
   layout->addLayout(foot);
   setFocusProxy(m_view);
   connect(m_view, &LanesView::message, this, &LanesPanel::message);

@@ -8,7 +8,7 @@ namespace traceback::app {
 namespace {
 
 struct Shades {
-  QColor window, base, alternate, button, text, dim, highlight, highlightedText, link, toolTip;
+  QColor window, base, alternate, button, text, dim, hint, highlight, highlightedText, link, toolTip;
 };
 
 QPalette paletteOf(const Shades& shades) {
@@ -22,7 +22,7 @@ QPalette paletteOf(const Shades& shades) {
     palette.setColor(role, shades.text);
     if (role != QPalette::ToolTipText) palette.setColor(QPalette::Disabled, role, shades.dim);
   }
-  palette.setColor(QPalette::PlaceholderText, shades.dim);
+  palette.setColor(QPalette::PlaceholderText, shades.hint);
   palette.setColor(QPalette::Highlight, shades.highlight);
   palette.setColor(QPalette::HighlightedText, shades.highlightedText);
   palette.setColor(QPalette::Link, shades.link);
@@ -42,6 +42,7 @@ void useColorScheme(ColorScheme scheme) {
                      .button = QColor(0xf3f4f6),
                      .text = QColor(0x1f2328),
                      .dim = QColor(0x9aa1a9),
+                     .hint = QColor(0x6a727b),
                      .highlight = QColor(0x2f6fb2),
                      .highlightedText = QColor(0xffffff),
                      .link = QColor(0x1f6fc9),
@@ -52,6 +53,7 @@ void useColorScheme(ColorScheme scheme) {
                     .button = QColor(0x33373c),
                     .text = QColor(0xe3e5e8),
                     .dim = QColor(0x7c838b),
+                    .hint = QColor(0x989fa7),
                     .highlight = QColor(0x2f5f94),
                     .highlightedText = QColor(0xffffff),
                     .link = QColor(0x6cb2f5),

@@ -43,8 +43,8 @@ ExportDialog::ExportDialog(std::vector<Scope> scopes, QWidget* parent)
   const auto explain = [this, hint] {
     hint->setText(
         format() == model::ExportFormat::Perfetto
-            ? tr("For ui.perfetto.dev. Between two readings of the clock its times are made up; the "
-                 "order is not.")
+            ? tr("For ui.perfetto.dev. Times between two readings of the clock are interpolated; the order "
+                 "is as recorded.")
             : QString());
   };
   connect(m_formats, &QComboBox::currentIndexChanged, this, explain);
@@ -57,6 +57,8 @@ ExportDialog::ExportDialog(std::vector<Scope> scopes, QWidget* parent)
   form->addRow(tr("&As:"), m_formats);
   form->addRow(hint);
   form->addRow(buttons);
+  // As high as the words need, whatever they are.
+  form->setSizeConstraint(QLayout::SetMinimumSize);
 }
 
 model::ExportFormat ExportDialog::format() const { return chosen(m_formats).format; }

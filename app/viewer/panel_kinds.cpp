@@ -58,7 +58,7 @@ constexpr PanelKind kKinds[] = {
      false, watching<views::HistoryPanel>},
 
     {"answersDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Answers"), Qt::BottomDockWidgetArea, true,
-     watching<views::AnswersPanel>},
+     reading<views::AnswersPanel>},
 
     {"annotationsDock", QT_TRANSLATE_NOOP("traceback::app::Panels", "Bookmarks"), Qt::BottomDockWidgetArea,
      false,

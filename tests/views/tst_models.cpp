@@ -75,7 +75,7 @@ class Models : public QObject {
     views::ThreadsModel threads;
     views::CallsModel calls;
     views::NotesModel notes;
-    views::AnswersModel answers;
+    views::AnswersModel answers(sources);
     views::SearchModel search;
     const Rules rules[] = {Rules(flat),  Rules(tree),    Rules(threads), Rules(calls),
                            Rules(notes), Rules(answers), Rules(search)};
@@ -208,8 +208,7 @@ in main main.c
     FlatModel flat(sources);
     tree.setThread(trace, {0});
     flat.setThread(trace, {0});
-    const QString wanted =
-        QStringLiteral("untraced call: puts, for it is in another file, which left no records of it");
+    const QString wanted = QStringLiteral("untraced: puts (in another file)");
     for (const QModelIndex& row : {tree.reveal(1), flat.reveal(1)}) {
       QVERIFY2(badges(*row.model(), row).contains(wanted), qPrintable(badges(*row.model(), row)));
       QVERIFY(row.data(Qt::AccessibleTextRole).toString().contains(wanted));

@@ -17,6 +17,7 @@
 #include "app/viewer/wizard/record_state.h"
 #include "app/viewer/wizard/snap_contents.h"
 #include "app/viewer/wizard/text_fields.h"
+#include "views/theme.h"
 
 namespace traceback::app {
 namespace {
@@ -88,6 +89,9 @@ SettingsPage::SettingsPage(RecordState& state, QWidget* parent)
   });
   const auto check = [this] {
     m_problem->setText(problemWithFields());
+    QPalette warning = palette();
+    warning.setColor(QPalette::WindowText, views::Theme(warning).faultMark);
+    m_problem->setPalette(warning);
     emit completeChanged();
   };
   connect(m_buffer, &QComboBox::currentTextChanged, this, check);
