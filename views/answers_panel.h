@@ -17,6 +17,7 @@ class QTreeView;
 namespace traceback::views {
 
 class AnswersModel;
+class SourceCache;
 
 class AnswersPanel : public QWidget {
   Q_OBJECT

@@ -208,7 +208,10 @@ std::optional<CodePane::Place> CodePane::codePlace() const {
     if (entry.kind == model::EntryKind::Gap &&
         entry.detail != static_cast<std::uint32_t>(model::GapCause::PathUnknown))
       return std::nullopt;
-    index = model::step(*thread, *index, model::Step::Back);
+    // A signal or an exception comes in a function: what that called and is back from is none of it.
+    const bool met = entry.kind == model::EntryKind::Signal || entry.kind == model::EntryKind::Exception;
+    const auto inFunction = met ? model::step(*thread, *index, model::Step::BackOver) : std::nullopt;
+    index = inFunction ? inFunction : model::step(*thread, *index, model::Step::Back);
   }
   return std::nullopt;
 }

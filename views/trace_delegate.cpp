@@ -168,9 +168,9 @@ void TraceDelegate::paint(QPainter* painter, const QStyleOptionViewItem& given,
       ink.text(*note, option.font, selected ? plain : theme.text);
     }
   } else {
-    // Of a place the line, or the address, tells most.
+    // Of a place both ends tell something: which file, and the line or address.
     ink.text(index.data(Qt::DisplayRole).toString(), option.font, selected ? plain : theme.dimText,
-             index.column() == kPlaceColumn ? Qt::ElideLeft : Qt::ElideRight);
+             index.column() == kPlaceColumn ? Qt::ElideMiddle : Qt::ElideRight);
   }
   painter->restore();
 }

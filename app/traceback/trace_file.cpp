@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <format>
 #include <print>
 
@@ -37,9 +38,14 @@ model::Result<std::vector<model::ThreadIndex>> threadsNamed(const model::Trace& 
 
 std::string reasonText(const model::Trace::Summary& summary) {
   switch (summary.reason) {
-    case model::TraceReason::Fault:
-      return std::format("{} at address {:#x}", model::signalName(summary.signal),
-                         summary.faultAddress.value);
+    case model::TraceReason::Fault: {
+      const std::string name = model::signalName(summary.signal);
+      // si_code, sigaction(2): from 0 down somebody sent it, and the address is none.
+      const auto code = static_cast<std::int32_t>(summary.signalCode);
+      if (code <= 0) return name + ", sent by a program";
+      if (code == SI_KERNEL) return name;
+      return std::format("{} at address {:#x}", name, summary.faultAddress.value);
+    }
     case model::TraceReason::Abort:
       return "aborted";
     case model::TraceReason::UserRequest:

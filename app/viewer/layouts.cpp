@@ -156,6 +156,14 @@ void Layouts::arrange(Kind kind) {
     if (place.area == Qt::LeftDockWidgetArea) side = dock;
     before = dock;
   }
+  // Of the others below, those that are opened share one place: side by side nobody could read them.
+  QDockWidget* shared = nullptr;
+  for (const PanelKind& panel : panelKinds()) {
+    QDockWidget* dock = m_panels->dock(QString::fromLatin1(panel.name));
+    if (panel.area != Qt::BottomDockWidgetArea || !dock->isHidden()) continue;
+    if (shared != nullptr) m_host->tabifyDockWidget(shared, dock);
+    shared = dock;
+  }
   if (front != nullptr) front->raise();
   m_host->resizeDocks(docks, sizes, Qt::Vertical);
   if (side != nullptr) m_host->resizeDocks({side}, {kSideWidth}, Qt::Horizontal);

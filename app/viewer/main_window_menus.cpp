@@ -144,6 +144,9 @@ void MainWindow::buildMenus() {
   view->addSeparator();
   for (QDockWidget* dock : m_panels->docks()) {
     view->addAction(dock->toggleViewAction());
+    connect(dock->toggleViewAction(), &QAction::triggered, dock, [dock](bool on) {
+      if (on) dock->raise();
+    });
     m_shortcuts.add(dock->toggleViewAction());
   }
   view->addSeparator();

@@ -203,6 +203,21 @@ class RecordTest : public QObject {
     process->waitForFinished();
   }
 
+  void aSignalThatWasSentIsNotSaidToBeAtAnAddress() {
+    const auto process = startWaiting("sent");
+    QVERIFY(process);
+    ::kill(pid_t(process->processId()), SIGSEGV);
+    process->waitForFinished();
+    const QStringList snaps = snapsIn("sent");
+    QCOMPARE(snaps.size(), 1);
+    for (const char* command : {"print", "info"}) {
+      const Ran said = m_line.traceback({command, m_line.path("sent/" + snaps[0])});
+      QCOMPARE(said.status, 0);
+      QVERIFY2(said.out.contains("SIGSEGV, sent by a program"), said.out.constData());
+      QVERIFY2(!said.out.contains("at address"), said.out.constData());
+    }
+  }
+
   void whatAKilledProcessLeftIsRecoveredOnce() {
     const auto process = startWaiting("killed");
     QVERIFY(process);

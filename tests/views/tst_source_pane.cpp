@@ -225,6 +225,19 @@ class SourcePane : public QObject {
     QVERIFY(popup->list()->currentItem()->text().contains(QStringLiteral("1 entry before")));
   }
 
+  // What was called and had returned by then is not where the thread stood.
+  void ofASignalTheCodeIsThatOfTheFunctionThatItInterrupted() {
+    const auto trace =
+        tests::traceOf("call main main.c\n  26\n  27\n  call visit parser.c\n    60\n    67\n  signal 11\n");
+    const auto window = tests::sampleWindow(trace);
+    const model::EntryIndex last = trace->threads[0]->entryCount() - 1;
+    QCOMPARE(trace->threads[0]->entry(last).kind, model::EntryKind::Signal);
+    QVERIFY(window->navigator().goTo({0}, last, views::Navigator::Remember::No));
+    QCOMPARE(window->codePane()->sourceView()->currentLine(), 27 - 1);
+    QVERIFY(window->codePane()->sourceView()->document()->findBlockByNumber(26).text().contains(
+        QStringLiteral("argc")));
+  }
+
   void aDoubtfulSourceIsToldOf() {
     app::Services services = tests::sampleServices(m_trace);
     services.sources = [](const QList<app::SourceMapping>&) {

@@ -87,6 +87,19 @@ class Window : public QObject {
     QVERIFY(fault.siblingAtColumn(views::kNoteColumn).data().toString().contains(QStringLiteral("SIGSEGV")));
   }
 
+  void panelsBelowThatAreOpenedShareOnePlaceAndTheLastIsInFront() {
+    const auto window = tests::sampleWindow(tests::sampleTrace());
+    int opened = 0;
+    for (QDockWidget* dock : window->findChildren<QDockWidget*>()) {
+      if (window->dockWidgetArea(dock) != Qt::BottomDockWidgetArea) continue;
+      dock->toggleViewAction()->trigger();
+      QTRY_VERIFY2(!dock->visibleRegion().isEmpty(), qPrintable(dock->objectName()));
+      QVERIFY2(dock->width() > window->width() / 3, qPrintable(dock->objectName()));
+      ++opened;
+    }
+    QVERIFY(opened > 5);
+  }
+
   void titleSaysWhatHappened() {
     const auto window = tests::sampleWindow(tests::sampleTrace());
     QCOMPARE(window->windowTitle(), QStringLiteral("shelf: SIGSEGV in visit \u2014 TraceBack"));
