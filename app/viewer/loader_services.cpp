@@ -3,6 +3,9 @@
 #include "loader/load_trace.h"
 #include "loader/snap/snap_summary.h"
 #include "loader/symbols/code_lines.h"
+#include "loader/symbols/object_file.h"
+#include "loader/symbols/stub_table.h"
+#include "loader/symbols/symbol_table.h"
 #include "loader/values/read_values.h"
 
 #include "app/viewer/loader_services.h"
@@ -13,12 +16,42 @@
 #include <optional>
 
 #include "app/viewer/file_sources.h"
+#include "model/demangle.h"
+#include "model/function_name.h"
 
 namespace traceback::app {
 namespace {
 
 // Of one function; more than anybody reads.
 constexpr std::size_t kMostInstructions = 50'000;
+
+// What leads out of a function by name: functions of the file, and those of others that its stubs lead to.
+class Names {
+ public:
+  explicit Names(const std::string& path) {
+    auto file = loader::ObjectFile::open(path);
+    if (!file) return;
+    m_file.emplace(std::move(*file));
+    m_stubs.add(m_file->elf());
+    m_symbols.add(m_file->elf());
+    m_symbols.finish();
+  }
+
+  // " <strlen>"; empty if nothing is known to begin there.
+  QString at(model::VirtAddr address) const {
+    std::string_view name = m_stubs.at(address);
+    const auto* symbol = name.empty() ? m_symbols.at(address) : nullptr;
+    if (symbol != nullptr && symbol->start == address) name = symbol->name;
+    if (name.empty()) return {};
+    const std::string readable = model::shortFunctionName(model::demangle(std::string(name)));
+    return QStringLiteral(" <%1>").arg(QString::fromStdString(readable));
+  }
+
+ private:
+  std::optional<loader::ObjectFile> m_file;
+  loader::StubTable m_stubs;
+  loader::SymbolTable m_symbols;
+};
 
 class ModuleDisassembly : public views::DisassemblyProvider {
  public:
@@ -31,11 +64,13 @@ class ModuleDisassembly : public views::DisassemblyProvider {
           m_codes.emplace(module.path, loader::ModuleCode::openFirst({module.path}, module.buildId)).first;
     const model::Result<loader::ModuleCode>& code = known->second;
     if (!code) return std::unexpected(code.error());
+    const Names& names = m_names.try_emplace(module.path, code->path()).first->second;
     std::vector<views::Instruction> result;
     for (const loader::Instruction& each :
          code->instructionsIn(start, end, kMostInstructions, loader::Syntax::Intel)) {
       const QString mnemonic = QString::fromStdString(each.mnemonic);
-      const QString operands = QString::fromStdString(each.operands);
+      QString operands = QString::fromStdString(each.operands);
+      if (each.target && (*each.target < start || *each.target >= end)) operands += names.at(*each.target);
       result.push_back(
           {each.address, each.size,
            operands.isEmpty() ? mnemonic : QStringLiteral("%1 %2").arg(mnemonic, -8).arg(operands)});
@@ -45,6 +80,7 @@ class ModuleDisassembly : public views::DisassemblyProvider {
 
  private:
   std::map<std::string, model::Result<loader::ModuleCode>> m_codes;
+  std::map<std::string, Names> m_names;
 };
 
 class ModuleCodeLines : public views::CodeLinesProvider {

@@ -3,6 +3,7 @@
 #include <QAction>
 #include <QFileInfo>
 #include <QImage>
+#include <QRegularExpression>
 #include <QSignalSpy>
 #include <QStandardPaths>
 #include <QTest>
@@ -167,6 +168,10 @@ class Program : public QObject {
       QVERIFY(code->document()->findBlockByNumber(line).text().contains(u'['));  // it reads memory
     }
     QVERIFY(faultMarked);
+    // Calls say whom.
+    QVERIFY(window.navigator().step(model::Step::BackOut));
+    static const QRegularExpression kNamedCall(QStringLiteral("call .*<\\w+>"));
+    QVERIFY2(code->toPlainText().contains(kNamedCall), qPrintable(code->toPlainText()));
   }
 
   // Cut anywhere, damaged anywhere, or written by a version to come: what can be read is shown with a note of
