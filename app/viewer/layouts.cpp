@@ -80,7 +80,7 @@ QString Layouts::title(Kind kind) {
     case Kind::Hang:
       return Words::tr("Layout for a &Hang");
     case Kind::Request:
-      return Words::tr("Layout for a Snap on &Request");
+      return Words::tr("Layout for a Snap on Re&quest");
     case Kind::Killed:
       break;
   }

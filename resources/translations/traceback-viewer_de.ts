@@ -374,7 +374,7 @@
         <translation>Anordnung für einen &amp;Hänger</translation>
     </message>
     <message>
-        <source>Layout for a Snap on &amp;Request</source>
+        <source>Layout for a Snap on Re&amp;quest</source>
         <translation>Anordnung für einen Snap auf &amp;Wunsch</translation>
     </message>
     <message>

@@ -17,6 +17,7 @@
 #include <QTreeView>
 
 #include "app/viewer/main_window.h"
+#include "app/viewer/panels.h"
 #include "app/viewer/step_actions.h"
 #include "large_trace.h"
 #include "sample.h"
@@ -90,8 +91,10 @@ class Window : public QObject {
   void panelsBelowThatAreOpenedShareOnePlaceAndTheLastIsInFront() {
     const auto window = tests::sampleWindow(tests::sampleTrace());
     int opened = 0;
-    for (QDockWidget* dock : window->findChildren<QDockWidget*>()) {
-      if (window->dockWidgetArea(dock) != Qt::BottomDockWidgetArea) continue;
+    for (const app::PanelKind& kind : app::panelKinds()) {
+      if (kind.area != Qt::BottomDockWidgetArea) continue;
+      auto* dock = window->findChild<QDockWidget*>(QString::fromLatin1(kind.name));
+      QVERIFY(dock != nullptr);
       dock->toggleViewAction()->trigger();
       QTRY_VERIFY2(!dock->visibleRegion().isEmpty(), qPrintable(dock->objectName()));
       QVERIFY2(dock->width() > window->width() / 3, qPrintable(dock->objectName()));
