@@ -6,6 +6,7 @@
 #include <QIODevice>
 #include <QMainWindow>
 #include <QSplitter>
+#include <QTabBar>
 #include <algorithm>
 
 #include "app/viewer/settings.h"
@@ -165,6 +166,9 @@ void Layouts::arrange(Kind kind) {
     shared = dock;
   }
   if (front != nullptr) front->raise();
+  // Qt makes these where panels share a place; the keyboard gets there.
+  for (QTabBar* tabs : m_host->findChildren<QTabBar*>(Qt::FindDirectChildrenOnly))
+    tabs->setAccessibleName(Words::tr("Panels that share a place"));
   m_host->resizeDocks(docks, sizes, Qt::Vertical);
   if (side != nullptr) m_host->resizeDocks({side}, {kSideWidth}, Qt::Horizontal);
   const int height = std::max(m_splitter->height(), 100);

@@ -59,7 +59,8 @@ class SignalsTest : public QObject {
       main.h r
       thread-end
     )"});
-    QCOMPARE(got.notes(), std::string());
+    // What a later recorder calls a wait is left out; its reading of the clock counts.
+    QCOMPARE(got.notes(), std::string("thread 7: syncs of unknown kind 99, left out x1\n"));
     const auto& thread = got.thread();
     const auto& times = thread.times();
     QVERIFY(times.trusted());
