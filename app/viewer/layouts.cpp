@@ -6,7 +6,6 @@
 #include <QIODevice>
 #include <QMainWindow>
 #include <QSplitter>
-#include <QTabBar>
 #include <algorithm>
 
 #include "app/viewer/settings.h"
@@ -157,18 +156,7 @@ void Layouts::arrange(Kind kind) {
     if (place.area == Qt::LeftDockWidgetArea) side = dock;
     before = dock;
   }
-  // Of the others below, those that are opened share one place: side by side nobody could read them.
-  QDockWidget* shared = nullptr;
-  for (const PanelKind& panel : panelKinds()) {
-    QDockWidget* dock = m_panels->dock(QString::fromLatin1(panel.name));
-    if (panel.area != Qt::BottomDockWidgetArea || !dock->isHidden()) continue;
-    if (shared != nullptr) m_host->tabifyDockWidget(shared, dock);
-    shared = dock;
-  }
   if (front != nullptr) front->raise();
-  // Qt makes these where panels share a place; the keyboard gets there.
-  for (QTabBar* tabs : m_host->findChildren<QTabBar*>(Qt::FindDirectChildrenOnly))
-    tabs->setAccessibleName(Words::tr("Panels that share a place"));
   m_host->resizeDocks(docks, sizes, Qt::Vertical);
   if (side != nullptr) m_host->resizeDocks({side}, {kSideWidth}, Qt::Horizontal);
   const int height = std::max(m_splitter->height(), 100);

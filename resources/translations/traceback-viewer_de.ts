@@ -381,10 +381,6 @@
         <source>Layout for a &amp;Killed Process</source>
         <translation>Anordnung für einen be&amp;endeten Prozess</translation>
     </message>
-    <message>
-        <source>Panels that share a place</source>
-        <translation>Felder, die sich einen Platz teilen</translation>
-    </message>
 </context>
 <context>
     <name>traceback::app::LibrariesPage</name>

@@ -17,7 +17,6 @@
 #include <QTreeView>
 
 #include "app/viewer/main_window.h"
-#include "app/viewer/panels.h"
 #include "app/viewer/step_actions.h"
 #include "large_trace.h"
 #include "sample.h"
@@ -86,21 +85,6 @@ class Window : public QObject {
     QCOMPARE(fault.parent().parent().data().toString(), QStringLiteral("main"));
     QVERIFY(tree->viewport()->rect().contains(tree->visualRect(fault).center()));
     QVERIFY(fault.siblingAtColumn(views::kNoteColumn).data().toString().contains(QStringLiteral("SIGSEGV")));
-  }
-
-  void panelsBelowThatAreOpenedShareOnePlaceAndTheLastIsInFront() {
-    const auto window = tests::sampleWindow(tests::sampleTrace());
-    int opened = 0;
-    for (const app::PanelKind& kind : app::panelKinds()) {
-      if (kind.area != Qt::BottomDockWidgetArea) continue;
-      auto* dock = window->findChild<QDockWidget*>(QString::fromLatin1(kind.name));
-      QVERIFY(dock != nullptr);
-      dock->toggleViewAction()->trigger();
-      QTRY_VERIFY2(!dock->visibleRegion().isEmpty(), qPrintable(dock->objectName()));
-      QVERIFY2(dock->width() > window->width() / 3, qPrintable(dock->objectName()));
-      ++opened;
-    }
-    QVERIFY(opened > 5);
   }
 
   void titleSaysWhatHappened() {
