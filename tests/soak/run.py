@@ -38,7 +38,7 @@ def perform(soak: Soak, state: State, name: str) -> dict:
     known = state.of("soak", name, f"{soak.minutes} minutes" if name in load.LOADS else name)
     if known["modes"].get("whole", {}).get("why", "not run") == "" and not soak.again and name != "tests":
         soak.say(f"{name}: has passed with this build")
-        return known["modes"]["whole"]["known"]
+        return known["modes"]["whole"]["result"]
 
     def save(so_far: dict) -> None:
         with state.lock:  # a copy, for what it is of goes on changing
@@ -49,7 +49,7 @@ def perform(soak: Soak, state: State, name: str) -> dict:
     arguments = [soak, name, save] if SCENARIOS[name] is load else [soak, {} if soak.again or so_far.get("build") != state.build else so_far, save]
     said = SCENARIOS[name].run(*arguments)
     save({"done": True} if name != "tests" else said)
-    state.note(known, "whole", "; ".join(said["problems"]), known=said)
+    state.note(known, "whole", "; ".join(said["problems"]), result=said)
     soak.say(f"{name}: {'FAILED: ' + said['problems'][0] if said['problems'] else 'passed'}")
     return said
 
