@@ -62,8 +62,27 @@ class SnapLoader {
     if (count != 0) report.add(severity, std::move(text), count);
   }
 
+  // What is not a part of the trace, and good to know with it.
+  void noteWhatTheSnapSays() {
+    const model::Trace::Summary& summary = m_known.summary;
+    if (!summary.redacted.empty())
+      note(m_known.report, Severity::Info, "kept out of the snap by the policy: " + summary.redacted);
+    if (!summary.group) return;
+    for (const auto& member : summary.group->members)
+      if (member.pid != summary.pid)
+        note(m_known.report, Severity::Info,
+             std::format("snapped together with it, in the group {}: process {} ({}{}), in {}",
+                         summary.group->name, member.pid, member.program,
+                         member.pid == summary.group->cause ? ", which broke down" : "", member.snap));
+    if (summary.group->leftOut != 0)
+      note(m_known.report, Severity::Info,
+           std::format("{} further processes of the group {} were not snapped", summary.group->leftOut,
+                       summary.group->name));
+  }
+
   void fillSummary() {
     m_known.summary = summaryOf(m_contents);
+    noteWhatTheSnapSays();
     if (const auto& process = m_contents.process) {
       if (process->startTsc != 0) m_known.clockStart = {{process->startTsc}, {process->startRealtimeNs}};
       if (process->lastTsc != 0) m_known.clockEnd = {{process->lastTsc}, {process->lastRealtimeNs}};

@@ -144,6 +144,20 @@ class Trace {
     std::string host;
     Nanoseconds when;
     std::string commandLine;
+    std::string redacted = {};  // what the policy kept out of the snap, in words; empty if nothing
+    // The processes that were snapped together with this one, itself included.
+    struct GroupMember {
+      std::uint32_t pid = 0;
+      std::string program;
+      std::string snap;  // its path when it was made, or its name alone
+    };
+    struct Group {
+      std::string name;
+      std::uint32_t cause = 0;  // pid of the one that broke down; 0: somebody asked for it
+      std::uint32_t leftOut = 0;  // further members, that were not snapped
+      std::vector<GroupMember> members;
+    };
+    std::optional<Group> group = {};
   };
 
   Summary summary;

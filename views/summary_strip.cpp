@@ -7,6 +7,7 @@
 #include <QVBoxLayout>
 
 #include "model/stepping.h"
+#include "model/utf8.h"
 #include "views/elided_label.h"
 #include "views/formatting.h"
 #include "views/icons.h"
@@ -100,6 +101,10 @@ void SummaryStrip::setTrace(const std::shared_ptr<const model::Trace>& trace) {
   if (!summary.host.empty()) details.append(tr("on %1").arg(QString::fromStdString(summary.host)));
   if (summary.when.value != 0) details.append(dateTime(summary.when));
   if (!summary.commandLine.empty()) details.append(QString::fromStdString(summary.commandLine));
+  if (summary.group && summary.group->members.size() > 1)
+    details.append(tr("one of %1 snapped together, group %2")
+                       .arg(count(summary.group->members.size()))
+                       .arg(QString::fromStdString(model::printable(summary.group->name))));
   m_details->setFullText(details.join(QStringLiteral("  \u00b7  ")));
 
   bool lost = false;

@@ -27,6 +27,7 @@ void addPlan(CLI::App& app, Action& chosen);
 void addRun(CLI::App& app, Action& chosen, const std::vector<std::string>& words);
 void addSnap(CLI::App& app, Action& chosen);
 void addRecover(CLI::App& app, Action& chosen);
+void addServices(CLI::App& app, Action& chosen);
 void addPrint(CLI::App& app, Action& chosen);
 void addQuery(CLI::App& app, Action& chosen);
 void addCompare(CLI::App& app, Action& chosen);

@@ -27,6 +27,7 @@ int parseAndRun(std::vector<std::string> arguments) {
   addPlan(app, chosen);
   addSnap(app, chosen);
   addRecover(app, chosen);
+  addServices(app, chosen);
   addPolicy(app, chosen);
   addPrint(app, chosen);
   addQuery(app, chosen);

@@ -14,9 +14,6 @@ namespace traceback::app {
 // Fails if the file cannot be read.
 model::Result<std::vector<std::string>> checkPolicy(const std::filesystem::path& file);
 
-// The file that a program recorded from here would read its policy from; empty if there is none.
-std::filesystem::path policyInUse();
-
 void addPolicy(CLI::App& app, Action& chosen);
 
 }  // namespace traceback::app

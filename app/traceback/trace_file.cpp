@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <format>
 #include <print>
 
@@ -62,6 +63,28 @@ std::string reasonText(const model::Trace::Summary& summary) {
       break;
   }
   return "reason unknown";
+}
+
+std::vector<std::string> groupLines(const model::Trace::Summary& summary, const std::string& snap) {
+  namespace fs = std::filesystem;
+  if (!summary.group) return {};
+  const auto found = [&snap](const std::string& path) {
+    std::error_code error;
+    if (fs::path(path).is_absolute() && fs::exists(path, error)) return path;
+    const fs::path beside = fs::path(snap).parent_path() / fs::path(path).filename();
+    return fs::exists(beside, error) ? beside.string() : path + " (not here)";
+  };
+  std::vector<std::string> lines;
+  for (const auto& member : summary.group->members) {
+    if (member.pid == summary.pid) continue;
+    lines.push_back(std::format(
+        "snapped together, group {}: {} (pid {}){}, {}", summary.group->name, member.program, member.pid,
+        member.pid == summary.group->cause ? ", which broke down" : "", found(member.snap)));
+  }
+  if (summary.group->leftOut != 0)
+    lines.push_back(std::format("{} further processes of the group {} were not snapped",
+                                summary.group->leftOut, summary.group->name));
+  return lines;
 }
 
 std::string whenText(model::Nanoseconds when) {

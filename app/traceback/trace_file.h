@@ -20,6 +20,10 @@ model::Result<std::vector<model::ThreadIndex>> threadsNamed(const model::Trace& 
 // Why the snap was made: "SIGSEGV at address 0x8".
 std::string reasonText(const model::Trace::Summary& summary);
 
+// A line for each process that was snapped together with this one, with the snap, if that can be found: where
+// it was made, or beside `snap`.
+std::vector<std::string> groupLines(const model::Trace::Summary& summary, const std::string& snap);
+
 // UTC, as ISO 8601 has it; "unknown" for zero.
 std::string whenText(model::Nanoseconds when);
 

@@ -59,14 +59,15 @@ std::optional<T> readOne(const SnapReader& snap, SectionType type, model::LoadRe
   return value;
 }
 
-std::map<std::string, std::string, std::less<>> readLines(const std::vector<std::byte>& bytes) {
-  std::map<std::string, std::string, std::less<>> result;
+std::vector<std::pair<std::string, std::string>> readLines(const std::vector<std::byte>& bytes) {
+  std::vector<std::pair<std::string, std::string>> result;
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   while (!text.empty()) {
     const auto line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     const auto equals = line.find('=');
-    if (equals != std::string_view::npos) result.emplace(line.substr(0, equals), line.substr(equals + 1));
+    if (equals != std::string_view::npos)
+      result.emplace_back(line.substr(0, equals), line.substr(equals + 1));
   }
   return result;
 }
@@ -105,7 +106,10 @@ SnapContents readContents(const SnapReader& snap, model::LoadReport& report) {
       readArray<format::ProcessModule>(snap, SectionType::Modules, format::kMaxModules, report);
   contents.threads = readArray<format::SnapThread>(snap, SectionType::Threads, kMaxThreads, report);
   if (snap.find(SectionType::Host) != nullptr)
-    contents.host = readLines(readSection(snap, SectionType::Host, report));
+    for (auto& [key, value] : readLines(readSection(snap, SectionType::Host, report)))
+      contents.host.emplace(std::move(key), std::move(value));
+  if (snap.find(SectionType::Group) != nullptr)
+    contents.group = readLines(readSection(snap, SectionType::Group, report));
   return contents;
 }
 

@@ -20,6 +20,7 @@ struct SnapContents {
   std::vector<format::ProcessModule> modules;
   std::vector<format::SnapThread> threads;
   std::map<std::string, std::string, std::less<>> host;  // the Host section's lines
+  std::vector<std::pair<std::string, std::string>> group;  // the Group section's, in their order
 };
 
 // Reads all but rings and maps. What is missing or damaged is noted, and empty in the result.

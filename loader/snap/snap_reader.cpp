@@ -43,6 +43,8 @@ std::string_view nameOf(SectionType type) {
       return "auxiliary vector";
     case SectionType::ExtendedRegisters:
       return "extended registers";
+    case SectionType::Group:
+      return "group";
   }
   return {};
 }

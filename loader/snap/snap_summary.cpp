@@ -1,5 +1,6 @@
 #include "loader/snap/snap_summary.h"
 
+#include <charconv>
 #include <string_view>
 
 #include "loader/reconstruct/snap_modules.h"
@@ -7,6 +8,35 @@
 namespace traceback::loader {
 
 using format::SnapReason;
+
+namespace {
+
+constexpr std::size_t kMostMembers = 1024;
+
+// What is no number is 0, which is nobody's pid.
+std::uint32_t numberOf(const std::string& text) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : 0;
+}
+
+std::optional<model::Trace::Summary::Group> groupOf(
+    const std::vector<std::pair<std::string, std::string>>& lines) {
+  model::Trace::Summary::Group group;
+  for (const auto& [key, value] : lines) {
+    if (key == "group") group.name = value;
+    if (key == "cause") group.cause = numberOf(value);
+    if (key == "left-out") group.leftOut = numberOf(value);
+    if (key == "member" && group.members.size() < kMostMembers)
+      group.members.push_back({.pid = numberOf(value), .program = {}, .snap = {}});
+    if (group.members.empty()) continue;
+    if (key == "program") group.members.back().program = value;
+    if (key == "snap") group.members.back().snap = value;
+  }
+  return group.name.empty() ? std::nullopt : std::optional(group);
+}
+
+}  // namespace
 
 model::Trace::Summary summaryOf(const SnapContents& contents) {
   model::Trace::Summary summary;
@@ -30,6 +60,8 @@ model::Trace::Summary summaryOf(const SnapContents& contents) {
   summary.occasion = host("occasion");
   summary.host = host("hostname");
   summary.commandLine = host("command-line");
+  summary.redacted = host("redacted");
+  summary.group = groupOf(contents.group);
   return summary;
 }
 

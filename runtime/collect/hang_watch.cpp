@@ -7,13 +7,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <format>
 #include <optional>
 #include <sstream>
 #include <string>
 
+#include "runtime/collect/process_folder.h"
 #include "runtime/collect/process_reader.h"
+#include "runtime/collect/service_client.h"
+#include "runtime/collect/site_rules.h"
+#include "runtime/collect/snap_assembly.h"
 #include "runtime/collect/system_file.h"
 
 namespace traceback::collect {
@@ -25,27 +28,6 @@ std::optional<std::uint64_t> readWord(pid_t pid, std::uint64_t address) {
   const struct iovec to{&word, sizeof word};
   const struct iovec from{reinterpret_cast<void*>(address), sizeof word};
   return ::process_vm_readv(pid, &to, 1, &from, 1, 0) == sizeof word ? std::optional(word) : std::nullopt;
-}
-
-// The line of /proc/PID/task/TID/syscall: number, six arguments, stack pointer, program counter; "running",
-// or -1 and the last two, where it is in none.
-std::optional<user_regs_struct> systemCallOf(pid_t pid, pid_t tid) {
-  const auto bytes = readWhole(std::format("/proc/{}/task/{}/syscall", pid, tid));
-  if (!bytes) return std::nullopt;
-  std::istringstream line(textOf(*bytes));
-  long number = -1;
-  std::uint64_t values[8] = {};
-  if (!(line >> number) || number < 0) return std::nullopt;
-  for (auto& value : values)
-    if (!(line >> std::hex >> value)) return std::nullopt;
-  user_regs_struct registers{};
-  registers.orig_rax = static_cast<unsigned long long>(number);
-  registers.rdi = values[0];
-  registers.rsi = values[1];
-  registers.rdx = values[2];
-  registers.rsp = values[6];
-  registers.rip = values[7];
-  return registers;
 }
 
 // What execve(2) changes: where the code and the stack begin.
@@ -68,18 +50,62 @@ std::string occasionOf(const std::vector<WaitingThread>& threads) {
   return text + (threads.size() == 1 ? " waits for itself" : " wait for each other");
 }
 
+// So that its group is snapped, too.
+std::optional<GroupEvent> announceHang(pid_t pid) {
+  const auto start = startOfProcess(pid);
+  const auto folder = defaultRingFolder() / std::format("{}-{}", pid, start.value_or(0));
+  const auto header = readProcessHeader(folder);
+  if (!start || !header) return std::nullopt;
+  return announceBreakDown(folder, *header, snapFolderFor({}, *header), format::SnapReason::Hang,
+                           siteRules());
+}
+
 }  // namespace
+
+std::optional<SystemCall> systemCallOf(pid_t pid, pid_t tid) {
+  const auto bytes = readWhole(std::format("/proc/{}/task/{}/syscall", pid, tid));
+  if (!bytes || bytes->empty()) return std::nullopt;
+  // Number, six arguments, stack pointer, program counter; or "running"; or -1 and the last two.
+  const std::string text = textOf(*bytes);
+  SystemCall call;
+  if (text.starts_with("running")) {
+    call.running = true;
+    return call;
+  }
+  std::istringstream line(text);
+  if (!(line >> call.number)) return std::nullopt;
+  std::uint64_t values[8] = {};
+  const std::size_t first = call.number < 0 ? 6 : 0;
+  for (std::size_t i = first; i < std::size(values); ++i)
+    if (!(line >> std::hex >> values[i])) return std::nullopt;
+  std::copy_n(values, std::size(call.arguments), call.arguments);
+  call.stackPointer = values[6];
+  call.programCounter = values[7];
+  return call;
+}
+
+std::optional<ThreadWait> waitOf(pid_t pid, const SystemCall& call, const std::vector<pid_t>& threads) {
+  if (call.running || call.number < 0) return std::nullopt;
+  user_regs_struct registers{};
+  registers.orig_rax = static_cast<unsigned long long>(call.number);
+  registers.rdi = call.arguments[0];
+  registers.rsi = call.arguments[1];
+  registers.rdx = call.arguments[2];
+  registers.rsp = call.stackPointer;
+  registers.rip = call.programCounter;
+  return waitOf(
+      registers, [pid](std::uint64_t address) { return readWord(pid, address); },
+      [&threads](pid_t each) { return std::ranges::contains(threads, each); });
+}
 
 std::vector<WaitingThread> waitingThreads(pid_t pid) {
   const std::vector<pid_t> all = threadsOf(pid);
   std::vector<WaitingThread> waiting;
   for (const pid_t tid : all) {
-    const auto registers = systemCallOf(pid, tid);
-    if (!registers) continue;
-    const auto wait = waitOf(
-        *registers, [pid](std::uint64_t address) { return readWord(pid, address); },
-        [&all](pid_t each) { return std::ranges::contains(all, each); });
-    if (wait) waiting.push_back({tid, *wait, registers->rdi, registers->rsp});
+    const auto call = systemCallOf(pid, tid);
+    if (!call) continue;
+    if (const auto wait = waitOf(pid, *call, all))
+      waiting.push_back({tid, *wait, call->arguments[0], call->stackPointer});
   }
   return waiting;
 }
@@ -101,6 +127,17 @@ std::vector<WaitingThread> deadlocked(const std::vector<WaitingThread>& waiting)
   return found;
 }
 
+std::optional<Finding> HangDetector::look(pid_t pid, Clock::time_point now, Clock::duration patience) {
+  std::vector<WaitingThread> found = deadlocked(waitingThreads(pid));
+  if (found != m_last) {
+    m_last = std::move(found);
+    m_since = now;
+  }
+  if (m_last.empty() || m_last == m_told || now - m_since < patience) return std::nullopt;
+  m_told = m_last;
+  return Finding{m_last.front().tid, occasionOf(m_last)};
+}
+
 void detachFromProgram() {
   ::setsid();
   const SystemFile null(::open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -110,29 +147,23 @@ void detachFromProgram() {
 }
 
 void watchForHangs(pid_t pid, const WatchOptions& options) {
-  using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kLeast{50}, kMost{5000};
   const SystemFile process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!process.isOpen()) return;
   const std::string image = imageOf(pid);
   const auto pause = std::clamp(options.patience / 4, kLeast, kMost);
-  std::vector<WaitingThread> last, told;
-  Clock::time_point since{};
+  HangDetector hangs;
   for (;;) {
     struct pollfd end{process.descriptor(), POLLIN, 0};
     if (::poll(&end, 1, static_cast<int>(pause.count())) != 0) return;
     if (imageOf(pid) != image) return;
-    const std::vector<WaitingThread> now = deadlocked(waitingThreads(pid));
-    if (now != last) {
-      last = now;
-      since = Clock::now();
-    }
-    if (last.empty() || last == told || Clock::now() - since < options.patience) continue;
-    told = last;
+    const auto found = hangs.look(pid, HangDetector::Clock::now(), options.patience);
+    if (!found) continue;
     SnapOptions snap = options.snap;
     snap.reason = format::SnapReason::Hang;
-    snap.occasionTid = last.front().tid;
-    snap.occasion = occasionOf(last);
+    snap.occasionTid = found->tid;
+    snap.occasion = found->occasion;
+    snap.group = announceHang(pid);
     const auto made = snapProcess(pid, snap);
     if (options.onSnap) options.onSnap(made);
   }

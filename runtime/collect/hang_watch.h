@@ -1,4 +1,4 @@
-// Watching a process for threads that wait for each other for ever.
+// Threads of a running process that wait for each other for ever, as seen from outside.
 #pragma once
 
 #include <sys/types.h>
@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "model/error.h"
@@ -13,6 +15,20 @@
 #include "runtime/collect/thread_wait.h"
 
 namespace traceback::collect {
+
+// The line of /proc/PID/task/TID/syscall.
+struct SystemCall {
+  bool running = false;  // it is on a processor, or waits for one: the rest says nothing
+  long number = -1;      // -1: it waits outside of a system call, such as for a page
+  std::uint64_t arguments[3] = {};
+  std::uint64_t stackPointer = 0, programCounter = 0;
+  friend bool operator==(const SystemCall&, const SystemCall&) = default;
+};
+// Nothing if the process may not be looked at: those of its user may, as Yama allows it.
+std::optional<SystemCall> systemCallOf(pid_t pid, pid_t tid);
+
+// Whom the thread waits for, if it waits for another one.
+std::optional<ThreadWait> waitOf(pid_t pid, const SystemCall& call, const std::vector<pid_t>& threads);
 
 // A thread that waits, as its system call tells, without being stopped for that.
 struct WaitingThread {
@@ -23,11 +39,29 @@ struct WaitingThread {
   friend bool operator==(const WaitingThread&, const WaitingThread&) = default;
 };
 
-// Those of a process that may be looked at: its user's, and as Yama allows it. By tid.
+// Those of a process, by tid.
 std::vector<WaitingThread> waitingThreads(pid_t pid);
 
 // Those of them that wait, in the end, for themselves.
 std::vector<WaitingThread> deadlocked(const std::vector<WaitingThread>& waiting);
+
+// Why a process is to be snapped that goes on.
+struct Finding {
+  pid_t tid = 0;
+  std::string occasion;
+};
+
+// Looks again and again whether the same threads wait for each other.
+class HangDetector {
+ public:
+  using Clock = std::chrono::steady_clock;
+  // Each set of threads is told once.
+  std::optional<Finding> look(pid_t pid, Clock::time_point now, Clock::duration patience);
+
+ private:
+  std::vector<WaitingThread> m_last, m_told;
+  Clock::time_point m_since{};
+};
 
 struct WatchOptions {
   std::chrono::milliseconds patience{};  // for so long the same threads must have waited for each other

@@ -18,10 +18,11 @@ namespace traceback::collect {
 
 namespace {
 
-std::string commandLine(pid_t pid) {
+std::string commandLine(pid_t pid, bool withArguments) {
   const auto bytes = readWhole(std::format("/proc/{}/cmdline", pid));
   if (!bytes) return {};
   std::string text = textOf(*bytes);
+  if (!withArguments) text.resize(std::min(text.find('\0'), text.size()));
   while (!text.empty() && text.back() == '\0') text.pop_back();
   std::ranges::replace(text, '\0', ' ');
   return oneLine(text);
@@ -59,14 +60,14 @@ std::string oneLine(std::string text) {
   return text;
 }
 
-std::string describeHost(std::optional<pid_t> livingProcess) {
+std::string describeHost(std::optional<pid_t> livingProcess, bool withArguments) {
   std::string text;
   struct utsname name{};
   if (::uname(&name) == 0)
     text += std::format("hostname={}\nkernel={} {}\nmachine={}\n", oneLine(name.nodename), name.sysname,
                         name.release, name.machine);
   text += std::format("time-zone={}\n", timeZone());
-  if (livingProcess) text += std::format("command-line={}\n", commandLine(*livingProcess));
+  if (livingProcess) text += std::format("command-line={}\n", commandLine(*livingProcess, withArguments));
   return text;
 }
 

@@ -13,8 +13,9 @@ namespace traceback::collect {
 // What would end a line early is shown otherwise.
 std::string oneLine(std::string text);
 
-// "key=value\n" lines: host name, kernel, machine, time zone; of a living process its command line.
-std::string describeHost(std::optional<pid_t> livingProcess);
+// "key=value\n" lines: host name, kernel, machine, time zone; of a living process its command line, or its
+// name alone.
+std::string describeHost(std::optional<pid_t> livingProcess, bool withArguments);
 
 // A file in the text of /proc/PID/maps.
 struct MappedPath {

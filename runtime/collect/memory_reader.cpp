@@ -83,13 +83,18 @@ class Ranges {
   std::vector<Range> m_ranges;
 };
 
+// The mapping that holds the stack; the end if there is none.
+auto stackAt(std::span<const Mapping> mappings, std::uint64_t stackPointer) {
+  const auto holder = std::ranges::find_if(
+      mappings, [&](const Mapping& mapping) { return mapping.end > stackPointer && mapping.writable; });
+  const bool far =
+      holder != mappings.end() && holder->start > stackPointer && holder->start - stackPointer > kMostGuard;
+  return far ? mappings.end() : holder;
+}
+
 void addStack(Ranges& ranges, const MemoryRequest& request, std::uint64_t stackPointer) {
-  const auto holder = std::ranges::find_if(request.mappings, [&](const Mapping& mapping) {
-    return mapping.end > stackPointer && mapping.writable;
-  });
-  if (holder == request.mappings.end() ||
-      (holder->start > stackPointer && holder->start - stackPointer > kMostGuard))
-    return;
+  const auto holder = stackAt(request.mappings, stackPointer);
+  if (holder == request.mappings.end()) return;
   const std::uint64_t start =
       std::max(stackPointer - std::min(stackPointer, kRedZone), holder->start) & ~std::uint64_t{7};
   const std::uint64_t most = request.kept == KeptMemory::Stacks ? kMostOfStack : kMostMemory;
@@ -149,6 +154,10 @@ void addLibraryList(Ranges& ranges, const MemoryFile& memory, std::span<const st
 
 bool isKept(const MemoryRequest& request, std::size_t index) {
   const Mapping& mapping = request.mappings[index];
+  if (request.withoutStacks && std::ranges::any_of(request.stackPointers, [&](std::uint64_t pointer) {
+        return stackAt(request.mappings, pointer) == request.mappings.begin() + index;
+      }))
+    return false;
   if (!mapping.readable || mapping.path.starts_with("[vv") || mapping.path == "[vsyscall]") return false;
   if (mapping.path.starts_with("/dev/") && !mapping.path.starts_with("/dev/shm/")) return false;
   if (!request.ownFolder.empty() && mapping.path.starts_with(request.ownFolder + '/')) return false;
@@ -181,7 +190,8 @@ ProcessMemory readMemory(pid_t pid, const MemoryRequest& request) {
   if (request.kept == KeptMemory::None) return result;
   const MemoryFile memory(pid);
   Ranges ranges;
-  for (const std::uint64_t pointer : request.stackPointers) addStack(ranges, request, pointer);
+  if (!request.withoutStacks)
+    for (const std::uint64_t pointer : request.stackPointers) addStack(ranges, request, pointer);
   addLibraryList(ranges, memory, result.auxiliaryVector);
   std::uint64_t size = 0;
   for (const Range& range : ranges.all()) size += range.end - range.start;

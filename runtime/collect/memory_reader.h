@@ -37,6 +37,7 @@ struct MemoryRequest {
   std::span<const format::Mapping> mappings;
   std::span<const std::uint64_t> stackPointers;
   std::string ownFolder;  // of the process's rings: what is mapped from there is no memory of the program
+  bool withoutStacks = false;  // nothing of what is mapped where the stack pointers are
 };
 
 // What cannot be read is left out. The process must be stopped by the caller, by ptrace.

@@ -93,6 +93,44 @@ model::Result<ProcessFolder> readProcessFolder(const std::filesystem::path& path
   return folder;
 }
 
+std::optional<format::ProcessHeader> readProcessHeader(const std::filesystem::path& folder) {
+  const SystemFile file(::open((folder / "process").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  format::ProcessHeader header{};
+  if (!file.isOpen() || ::read(file.descriptor(), &header, sizeof header) != sizeof header ||
+      header.magic != format::kProcessMagic || header.version != format::kProcessVersion)
+    return std::nullopt;
+  return header;
+}
+
+std::string programName(const ProcessFolder& folder) {
+  std::string name = textField(folder.header.executable, sizeof folder.header.executable);
+  if (name.empty() && !folder.modules.empty())
+    name = textField(folder.modules.front().path, sizeof folder.modules.front().path);
+  name = std::filesystem::path(name).filename().string();
+  return name.empty() ? "program" : name;
+}
+
+std::string programNameIn(const std::filesystem::path& folder) {
+  ProcessFolder first;
+  const SystemFile file(::open((folder / "process").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  format::ProcessModule module{};
+  if (const auto header = readProcessHeader(folder)) {
+    first.header = *header;
+    if (file.isOpen() && header->moduleCount != 0 &&
+        ::pread(file.descriptor(), &module, sizeof module, header->headerSize) == sizeof module)
+      first.modules.push_back(module);
+  }
+  return programName(first);
+}
+
+void markSnapped(const std::filesystem::path& folder) {
+  const SystemFile file(::open((folder / "process").c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  constexpr auto kValue = static_cast<std::uint32_t>(format::ProcessState::Snapped);
+  if (file.isOpen()) [[maybe_unused]]
+    const ssize_t done =
+        ::pwrite(file.descriptor(), &kValue, sizeof kValue, offsetof(format::ProcessHeader, state));
+}
+
 std::optional<std::uint64_t> startOfProcess(pid_t pid) {
   const auto bytes = readWhole(std::format("/proc/{}/stat", pid));
   if (!bytes) return {};

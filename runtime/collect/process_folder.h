@@ -39,6 +39,17 @@ std::optional<ProcessName> parseProcessName(const std::string& name);
 // Fails if the process file is missing, is none, or is cut.
 model::Result<ProcessFolder> readProcessFolder(const std::filesystem::path& path);
 
+// The header of a folder's process file alone; nothing if there is none, or it is of another version.
+std::optional<format::ProcessHeader> readProcessHeader(const std::filesystem::path& folder);
+
+// What a process is called: the last part of the path that the user named, or of its first module's.
+std::string programName(const ProcessFolder& folder);
+// The same, of a folder whose rings need not be read.
+std::string programNameIn(const std::filesystem::path& folder);
+
+// Says in the process file that the snap was written: there is nothing to be recovered.
+void markSnapped(const std::filesystem::path& folder);
+
 // Field 22 of /proc/PID/stat, or nothing if there is no such process, or only its remains (a zombie).
 std::optional<std::uint64_t> startOfProcess(pid_t pid);
 

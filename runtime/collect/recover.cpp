@@ -12,8 +12,12 @@
 #include <cstring>
 #include <format>
 
+#include "runtime/collect/fault_ledger.h"
 #include "runtime/collect/process_folder.h"
+#include "runtime/collect/redaction.h"
 #include "runtime/collect/retention.h"
+#include "runtime/collect/service_client.h"
+#include "runtime/collect/site_rules.h"
 #include "runtime/collect/snap_assembly.h"
 #include "runtime/format/clock.h"
 
@@ -59,18 +63,21 @@ model::Result<fs::path> folderOf(pid_t pid, const std::string& maps, const fs::p
 // The memory that is to be kept, while the process stands still.
 ProcessMemory memoryOf(pid_t pid, const SnapContents& contents, format::KeptMemory kept) {
   const format::ProcessHeader& process = contents.folder.header;
+  const bool withoutStacks = (contents.redaction & kRedactStacks) != 0;
   std::vector<std::uint64_t> stackPointers;
   for (const ThreadSnapshot& thread : contents.threads) {
-    if (process.faultSignal != 0 && process.faultTid == static_cast<std::uint32_t>(thread.tid))
-      stackPointers.push_back(process.faultRegisters[offsetof(user_regs_struct, rsp) / 8]);
-    else if (thread.hasRegisters)
-      stackPointers.push_back(thread.registers.rsp);
+    const bool atFault =
+        process.faultSignal != 0 && process.faultTid == static_cast<std::uint32_t>(thread.tid);
+    if (atFault) stackPointers.push_back(process.faultRegisters[offsetof(user_regs_struct, rsp) / 8]);
+    // What it stands on now is the runtime's.
+    if (thread.hasRegisters && (!atFault || withoutStacks)) stackPointers.push_back(thread.registers.rsp);
   }
   const auto mappings = format::parseMappings(contents.maps);
   return readMemory(pid, {.kept = kept,
                           .mappings = mappings,
                           .stackPointers = stackPointers,
-                          .ownFolder = contents.folder.path.string()});
+                          .ownFolder = contents.folder.path.string(),
+                          .withoutStacks = withoutStacks});
 }
 
 model::Result<SnapContents> readLiving(pid_t pid, const fs::path& folderPath,
@@ -83,10 +90,12 @@ model::Result<SnapContents> readLiving(pid_t pid, const fs::path& folderPath,
   contents.folder = std::move(*folder);
   contents.threads = stopped->threads();
   contents.livingProcess = pid;
+  contents.redaction = siteRules().redaction;
   if (const auto maps = readWhole(std::format("/proc/{}/maps", pid))) contents.maps = textOf(*maps);
   const format::ProcessHeader& process = contents.folder.header;
   contents.memory =
       memoryOf(pid, contents, kept.value_or(static_cast<format::KeptMemory>(process.keptMemory)));
+  if (contents.redaction != 0) redactMemory(pid, contents.redaction, contents.maps, contents.memory);
   if (process.faultSignal != 0)
     for (ThreadSnapshot& thread : contents.threads)
       if (process.faultTid == static_cast<std::uint32_t>(thread.tid))
@@ -97,25 +106,19 @@ model::Result<SnapContents> readLiving(pid_t pid, const fs::path& folderPath,
 
 // As readLiving(), or if the process may not be stopped (a debugger has it, it is not dumpable) without
 // registers: the thread at fault waits for us anyway, and the others' rings are read as they run.
-model::Result<SnapContents> readFaulting(pid_t pid, const fs::path& folderPath) {
-  auto contents = readLiving(pid, folderPath, std::nullopt);
+model::Result<SnapContents> readIfNeedBeRunning(pid_t pid, const fs::path& folderPath,
+                                                std::optional<format::KeptMemory> kept) {
+  auto contents = readLiving(pid, folderPath, kept);
   if (contents) return contents;
   auto folder = readProcessFolder(folderPath);
   if (!folder) return contents;
   SnapContents rings;
   rings.folder = std::move(*folder);
   rings.note = contents.error().text();
+  rings.redaction = siteRules().redaction;
   if (const auto maps = readWhole(std::format("/proc/{}/maps", pid))) rings.maps = textOf(*maps);
   setTime(rings);
   return rings;
-}
-
-void setState(const fs::path& folder, format::ProcessState state) {
-  const SystemFile file(::open((folder / "process").c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
-  const auto value = static_cast<std::uint32_t>(state);
-  if (file.isOpen()) [[maybe_unused]]
-    const ssize_t done =
-        ::pwrite(file.descriptor(), &value, sizeof value, offsetof(format::ProcessHeader, state));
 }
 
 // What is left of one process. Nothing if there was nothing to make a snap of, or others are at it.
@@ -144,6 +147,7 @@ model::Result<std::vector<fs::path>> recoverOne(const fs::path& path, const fs::
   SnapContents contents;
   contents.folder = std::move(*folder);
   contents.reason = reasonOf(contents.folder.header);
+  contents.redaction = siteRules().redaction;
   setTime(contents);
   auto snap = writeSnap(contents, snapFolderFor(snapFolder, contents.folder.header));
   if (!snap) return std::unexpected(snap.error());
@@ -172,19 +176,31 @@ model::Result<fs::path> snapProcess(pid_t pid, const SnapOptions& options) {
   if (!maps) return std::unexpected(maps.error());
   const auto folder = folderOf(pid, textOf(*maps), options.ringFolder);
   if (!folder) return std::unexpected(folder.error());
-  auto contents = readLiving(pid, *folder, options.keptMemory);  // the process runs on once this is back
+  // The process runs on once this is back.
+  auto contents = options.evenRunning ? readIfNeedBeRunning(pid, *folder, options.keptMemory)
+                                      : readLiving(pid, *folder, options.keptMemory);
   if (!contents) return std::unexpected(contents.error());
   contents->reason = options.reason;
   contents->occasionTid = options.occasionTid;
   contents->occasion = options.occasion;
+  contents->group = options.group;
   const fs::path snapFolder = snapFolderFor(options.snapFolder, contents->folder.header);
   auto snap = writeSnap(*contents, snapFolder);
   if (snap) keepWithin(snapFolder, options.limits, *snap);
   return snap;
 }
 
-model::Result<fs::path> collectFault(pid_t pid, pid_t tid, const FaultOptions& options) {
-  auto contents = readFaulting(pid, options.processFolder);
+model::Result<std::optional<fs::path>> collectFault(pid_t pid, pid_t tid, const FaultOptions& options) {
+  const SiteRules rules = siteRules();
+  const bool counted = rules.faultTime.count() != 0;
+  // The others of its group first, for they run on; but not if there may be no snap of this one.
+  std::optional<GroupEvent> group;
+  const auto announce = [&](const format::ProcessHeader& header) {
+    group = announceBreakDown(options.processFolder, header, snapFolderFor(options.snapFolder, header),
+                              reasonOf(header), rules);
+  };
+  if (const auto early = readProcessHeader(options.processFolder); early && !counted) announce(*early);
+  auto contents = readIfNeedBeRunning(pid, options.processFolder, std::nullopt);
   if (!contents) return std::unexpected(contents.error());
   const format::ProcessHeader& process = contents->folder.header;
   if (process.pid != static_cast<std::uint32_t>(pid) || process.faultTid != static_cast<std::uint32_t>(tid))
@@ -192,12 +208,21 @@ model::Result<fs::path> collectFault(pid_t pid, pid_t tid, const FaultOptions& o
                        (options.processFolder / "process").string());
   contents->reason = reasonOf(process);
   const fs::path snapFolder = snapFolderFor(options.snapFolder, process);
-  auto snap = writeSnap(*contents, snapFolder);
-  if (!snap) return snap;
-  keepWithin(snapFolder, options.limits, *snap);
-  setState(options.processFolder, format::ProcessState::Snapped);
+  const std::uint64_t key = counted ? faultKey(contents->folder, contents->maps) : 0;
+  std::optional<fs::path> result;
+  if (!counted ||
+      isNewFault(snapFolder, key, rules.faultCount, static_cast<std::uint64_t>(rules.faultTime.count()))) {
+    if (counted) announce(process);
+    contents->group = group;
+    auto snap = writeSnap(*contents, snapFolder);
+    if (!snap) return std::unexpected(snap.error());
+    keepWithin(snapFolder, options.limits, *snap);
+    if (counted) noteFault(snapFolder, key);
+    result = std::move(*snap);
+  }
+  markSnapped(options.processFolder);
   removeFolder(options.processFolder);
-  return snap;
+  return result;
 }
 
 std::string describe(Occasion occasion, const std::string& text) {
@@ -264,12 +289,8 @@ void removeEnded(const fs::path& ringFolder) {
   for (fs::directory_iterator it(ringFolder, error), end; !error && it != end; it.increment(error)) {
     const auto name = parseProcessName(it->path().filename().string());
     if (!name) continue;
-    const SystemFile file(::open((it->path() / "process").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    format::ProcessHeader header{};
-    if (!file.isOpen() || ::read(file.descriptor(), &header, sizeof header) != sizeof header) continue;
-    if (header.magic != format::kProcessMagic ||
-        header.state != static_cast<std::uint32_t>(format::ProcessState::Exited))
-      continue;
+    const auto header = readProcessHeader(it->path());
+    if (!header || header->state != static_cast<std::uint32_t>(format::ProcessState::Exited)) continue;
     const auto start = startOfProcess(name->pid);
     if (!start || *start != name->start) ended.push_back(it->path());
   }

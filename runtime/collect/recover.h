@@ -2,7 +2,8 @@
 //
 // All functions may be called from any thread; none keeps state. A snap is written beside its name and
 // renamed, so that a failure leaves nothing behind. Its name is PROGRAM-PID-TIME.tbsnap, TIME being local
-// as YYYYMMDDTHHMMSS; a name that is taken gets "-2", "-3" and so on before the suffix.
+// as YYYYMMDDTHHMMSS; a name that is taken gets "-2", "-3" and so on before the suffix. What the site's rules
+// (site_rules.h) say of redaction and of faults that come again holds for all of them.
 #pragma once
 
 #include <sys/types.h>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "model/error.h"
+#include "runtime/collect/service_message.h"
 #include "runtime/format/process.h"
 #include "runtime/format/snap.h"
 
@@ -33,6 +35,9 @@ struct SnapOptions {
   pid_t occasionTid = 0;  // of the thread that is the reason; 0: none
   std::string occasion = {};  // why, in words; may be empty
   SnapLimits limits = {};
+  std::optional<GroupEvent> group = {};  // with which it is snapped
+  bool evenRunning =
+      false;  // where it may not be stopped: its rings as they are, without registers and memory
 };
 
 struct FaultOptions {
@@ -69,8 +74,9 @@ model::Result<std::filesystem::path> snapProcess(pid_t pid, const SnapOptions& o
 
 // What `traceback collect --pid PID --tid TID --folder DIR` does. The runtime starts that as a child of a
 // process whose thread TID met a fatal signal, and waits for it; 0 as exit status tells it that the snap
-// was written. The process file then says so too.
-model::Result<std::filesystem::path> collectFault(pid_t pid, pid_t tid, const FaultOptions& options);
+// was written, or that there were enough of this fault: then there is no path. The process file says so too.
+model::Result<std::optional<std::filesystem::path>> collectFault(pid_t pid, pid_t tid,
+                                                                 const FaultOptions& options);
 
 // What `traceback collect --occasion` does: as above, for a process that goes on when the runtime's thread
 // TID has waited for it.

@@ -10,6 +10,7 @@
 #include "runtime/collect/host.h"
 #include "runtime/collect/map_slicer.h"
 #include "runtime/collect/recover.h"
+#include "runtime/collect/redaction.h"
 #include "runtime/collect/snap_writer.h"
 
 namespace traceback::collect {
@@ -28,14 +29,6 @@ std::span<const std::uint8_t> bytesOf(const T* data, std::size_t count) {
   return {reinterpret_cast<const std::uint8_t*>(data), count * sizeof(T)};
 }
 std::span<const std::uint8_t> bytesOf(const std::string& text) { return bytesOf(text.data(), text.size()); }
-
-std::string programName(const ProcessFolder& folder) {
-  std::string name = textField(folder.header.executable, sizeof folder.header.executable);
-  if (name.empty() && !folder.modules.empty())
-    name = textField(folder.modules.front().path, sizeof folder.modules.front().path);
-  name = std::filesystem::path(name).filename().string();
-  return name.empty() ? "program" : name;
-}
 
 std::string timeName(std::uint64_t realtimeNs) {
   const auto seconds = static_cast<time_t>(realtimeNs / 1'000'000'000);
@@ -157,6 +150,20 @@ model::Result<void> addMemory(SnapWriter& writer, const ProcessMemory& memory) {
   return result;
 }
 
+// "key=value\n" lines; of the others' snaps, where their processes did not want to have them told, the names
+// alone.
+std::string describeGroup(const GroupEvent& event) {
+  std::string text = std::format("group={}\nevent={:016x}\n",
+                                 textField(event.about.group, sizeof event.about.group), event.about.id);
+  if (event.about.cause != 0) text += std::format("cause={}\n", event.about.cause);
+  if (event.about.leftOut != 0) text += std::format("left-out={}\n", event.about.leftOut);
+  for (const format::ServiceMember& member : event.members)
+    text += std::format("member={}\nprogram={}\nsnap={}\n", member.pid,
+                        textField(member.program, sizeof member.program),
+                        textField(member.snap, sizeof member.snap));
+  return text;
+}
+
 // The maps of the modules, each under its module's index; and a line for each that is missing.
 model::Result<void> addMaps(SnapWriter& writer, const SnapContents& contents,
                             const std::vector<SnapThread>& threads, std::string& notes) {
@@ -211,42 +218,54 @@ std::filesystem::path snapFolderFor(const std::filesystem::path& asked, const fo
   return told.empty() ? defaultSnapFolder() : std::filesystem::path(told);
 }
 
+std::string snapBaseName(const std::string& program, std::uint32_t pid, std::uint64_t realtimeNs) {
+  return std::format("{}-{}-{}", program, pid, timeName(realtimeNs));
+}
+
 model::Result<std::filesystem::path> writeSnap(const SnapContents& contents,
                                                const std::filesystem::path& snapFolder) {
   const ProcessFolder& folder = contents.folder;
-  auto writer = SnapWriter::create(snapFolder, std::format("{}-{}-{}", programName(folder), folder.header.pid,
-                                                           timeName(contents.realtimeNs)));
+  auto writer = SnapWriter::create(
+      snapFolder, snapBaseName(programName(folder), folder.header.pid,
+                               contents.group ? contents.group->about.realtimeNs : contents.realtimeNs));
   if (!writer) return std::unexpected(writer.error());
 
+  const std::uint32_t redaction = contents.redaction;
+  const PathRedactor paths(redaction);
   const std::vector<SnapThread> threads = threadsOf(contents);
   const format::SnapReasonData reason = reasonData(contents);
-  std::string host = describeHost(contents.livingProcess);
+  std::string host = describeHost(contents.livingProcess, (redaction & kRedactArguments) == 0);
   if (!contents.occasion.empty()) host += std::format("occasion={}\n", oneLine(contents.occasion));
   if (!contents.note.empty()) host += std::format("note={}\n", contents.note);
+  if (redaction != 0) host += std::format("redacted={}\n", describeRedaction(redaction));
   if (contents.memory.leftOut != 0) host += std::format("memory-left-out={}\n", contents.memory.leftOut);
   using Type = format::SectionType;
-  auto result = writer->add(Type::Process, 0, bytesOf(&folder.header, 1));
+  const format::ProcessHeader header = paths.header(folder.header);
+  const std::vector<format::ProcessModule> modules = paths.modules(folder.modules);
+  auto result = writer->add(Type::Process, 0, bytesOf(&header, 1));
   const auto add = [&](Type type, std::uint32_t index, std::span<const std::uint8_t> bytes) {
     if (result) result = writer->add(type, index, bytes);
   };
-  add(Type::Modules, 0, bytesOf(folder.modules.data(), folder.modules.size()));
+  add(Type::Modules, 0, bytesOf(modules.data(), modules.size()));
   add(Type::Reason, 0, bytesOf(&reason, 1));
   add(Type::Threads, 0, bytesOf(threads.data(), threads.size()));
   for (std::size_t i = 0; i < folder.rings.size(); ++i)
     add(Type::Ring, static_cast<std::uint32_t>(i), folder.rings[i].bytes);
   if (result) result = addMaps(*writer, contents, threads, host);
-  if (!contents.maps.empty()) add(Type::Mappings, 0, bytesOf(contents.maps));
+  if (contents.group) add(Type::Group, 0, bytesOf(paths.lines(describeGroup(*contents.group))));
+  if (!contents.maps.empty()) add(Type::Mappings, 0, bytesOf(paths.lines(contents.maps)));
+  // Vector registers hold pieces of whatever text was copied last.
   for (std::size_t i = 0; i < contents.threads.size(); ++i)
-    if (const Bytes& registers = contents.threads[i].extendedRegisters; !registers.empty())
+    if (const Bytes& registers = contents.threads[i].extendedRegisters; !registers.empty() && redaction == 0)
       add(Type::ExtendedRegisters, static_cast<std::uint32_t>(i), registers);
   if (!contents.memory.auxiliaryVector.empty())
     add(Type::AuxiliaryVector, 0, contents.memory.auxiliaryVector);
   if (result) result = addMemory(*writer, contents.memory);
-  add(Type::Host, 0, bytesOf(host));
+  add(Type::Host, 0, bytesOf(paths.text(host)));
   const std::vector<std::string> files = filesOf(contents);
   add(Type::ModuleFiles, 0,
-      bytesOf(describeFiles(
-          files, contents.livingProcess ? std::format("/proc/{}/root", *contents.livingProcess) : "")));
+      bytesOf(paths.lines(describeFiles(
+          files, contents.livingProcess ? std::format("/proc/{}/root", *contents.livingProcess) : ""))));
   if (!result) return std::unexpected(result.error());
   return writer->finish();
 }

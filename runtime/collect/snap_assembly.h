@@ -10,6 +10,7 @@
 #include "runtime/collect/memory_reader.h"
 #include "runtime/collect/process_folder.h"
 #include "runtime/collect/process_reader.h"
+#include "runtime/collect/service_message.h"
 #include "runtime/format/snap.h"
 
 namespace traceback::collect {
@@ -24,9 +25,14 @@ struct SnapContents {
   pid_t occasionTid = 0;  // of the thread that had a process snapped which goes on; 0 if none
   std::string occasion;   // why, in words
   std::string note;  // what could not be had; empty if nothing
+  std::uint32_t redaction = 0;  // Redaction (site_rules.h); of memory, that was done when it was read
+  std::optional<GroupEvent> group;  // with which it is snapped
   std::uint64_t tsc = 0;
   std::uint64_t realtimeNs = 0;
 };
+
+// PROGRAM-PID-TIME
+std::string snapBaseName(const std::string& program, std::uint32_t pid, std::uint64_t realtimeNs);
 
 // The reason that the process file itself tells: a fault, an abort, or that the process was killed.
 format::SnapReason reasonOf(const format::ProcessHeader& header);

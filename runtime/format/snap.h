@@ -64,6 +64,9 @@ enum class SectionType : std::uint32_t {
   AuxiliaryVector = 12,  // the bytes of /proc/PID/auxv
   ExtendedRegisters = 13,  // a thread's XSAVE area, as ptrace's NT_X86_XSTATE has it; index: of the thread in
                            // Threads; for the thread at fault, at the fault
+  Group = 14,  // "key=value\n" lines, if the snap was made together with others: group, event (the same in
+               // each), cause (pid of the process that broke down), left-out (members that were not snapped);
+               // and for each member, itself included, member (pid), program, snap (where that went)
 };
 
 enum SectionFlag : std::uint32_t {

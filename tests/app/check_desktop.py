@@ -67,7 +67,7 @@ class Desktop(unittest.TestCase):
         self.assertRegex(header, r"TBSNAP")
 
     def test_manuals_are_clean(self):
-        for name in ("traceback.1", "traceback-viewer.1"):
+        for name in ("traceback.1", "traceback-viewer.1", "traceback-site.5", "tracebackd.8"):
             status, text = ran("mandoc", "-T", "lint", "-W", "warning", OPTIONS.resources / "man" / name)
             self.assertEqual((status, text), (0, ""), name)
 

@@ -24,8 +24,9 @@ class CommandLineTest : public QObject {
     QTest::newRow("run") << "run"
                          << QStringList{"-- PROG", "--snap-dir", "--buffer-size", "--memory", "--policy"};
     QTest::newRow("plan") << "plan" << QStringList{"PROGRAM", "PID", "--only", "--exclude", "--format"};
-    QTest::newRow("snap") << "snap" << QStringList{"PID", "--memory"};
-    QTest::newRow("policy") << "policy" << QStringList{"FILE", "traceback-policy(5)"};
+    QTest::newRow("snap") << "snap" << QStringList{"PID", "--memory", "--group"};
+    QTest::newRow("services") << "services" << QStringList{"--format", "tracebackd(8)"};
+    QTest::newRow("policy") << "policy" << QStringList{"FILE", "--site", "traceback-policy(5)"};
     QTest::newRow("recover") << "recover" << QStringList{"DIR"};
     QTest::newRow("print") << "print" << QStringList{"SNAP",     "--thread", "--last",        "--tree",
                                                      "--format", "json",     "--source-path", "--values",
@@ -54,8 +55,8 @@ class CommandLineTest : public QObject {
   void everyOptionIsInTheManual() {
     const QByteArray manual = readFile(QStringLiteral(RESOURCES "/man/traceback.1")).replace("\\-", "-");
     const QRegularExpression option("--[a-z][a-z-]*");
-    for (const char* command : {"instrument", "run", "plan", "snap", "recover", "policy", "print", "query",
-                                "compare", "export", "info", "view", "doctor"}) {
+    for (const char* command : {"instrument", "run", "plan", "snap", "services", "recover", "policy", "print",
+                                "query", "compare", "export", "info", "view", "doctor"}) {
       QVERIFY2(manual.contains(command), command);
       const QString help = QString::fromUtf8(m_line.traceback({command, "--help"}).out);
       for (auto found = option.globalMatch(help); found.hasNext();) {
@@ -97,6 +98,8 @@ class CommandLineTest : public QObject {
     QTest::newRow("plan nothing") << QStringList{"plan"};
     QTest::newRow("plan --format") << QStringList{"plan", "--format", "xml", "true"};
     QTest::newRow("snap nothing") << QStringList{"snap"};
+    QTest::newRow("snap a group and a process") << QStringList{"snap", "--group", "shop", "12"};
+    QTest::newRow("services, unknown format") << QStringList{"services", "--format", "xml"};
     QTest::newRow("snap a name") << QStringList{"snap", "sleep"};
     QTest::newRow("snap a negative number") << QStringList{"snap", "--", "-1"};
     QTest::newRow("print nothing") << QStringList{"print"};

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <QDir>
 #include <QFile>
 #include <QTest>
 
@@ -159,6 +160,45 @@ class FaultTest : public QObject {
     QVERIFY(outcome.killed && outcome.status == SIGTERM);
     QVERIFY(traced.snaps().empty());
     QCOMPARE(traced.processFolders().size(), 1u);
+  }
+
+  void theSameFaultOfLaterRunsIsSnappedAsOftenAsTheSiteSays() {
+    QTemporaryDir folder;
+    TracedRun traced;
+    QVERIFY(QDir(folder.path()).mkpath(".config/traceback"));
+    QFile site(folder.filePath(".config/traceback/site"));
+    QVERIFY(site.open(QIODevice::WriteOnly) && site.write("faults 2/1h\n") > 0);
+    site.close();
+    traced.setVariable("HOME", folder.path());
+    const auto snaps = [&traced] {
+      return std::ranges::count_if(traced.snaps(),
+                                   [](const auto& path) { return path.extension() == format::kSnapSuffix; });
+    };
+    for (const int expected : {1, 2, 2, 2}) {
+      const Outcome outcome = traced.run({"fault", "null"});
+      QVERIFY(outcome.killed && outcome.status == SIGSEGV);
+      QVERIFY(!outcome.errors.contains("recover"));
+      QCOMPARE(snaps(), expected);
+      QVERIFY(traced.processFolders().empty());
+    }
+    traced.run({"fault", "abort"});  // another one
+    QCOMPARE(snaps(), 3);
+    // A link in its place is not followed, and no reason to lose a snap.
+    const auto ledger = traced.snapFolder() / ".faults";
+    const auto elsewhere = std::filesystem::path(folder.path().toStdString()) / "elsewhere";
+    std::filesystem::rename(ledger, elsewhere);
+    const auto size = std::filesystem::file_size(elsewhere);
+    std::filesystem::create_symlink(elsewhere, ledger);
+    traced.run({"fault", "null"});
+    QCOMPARE(snaps(), 4);
+    QCOMPARE(std::filesystem::file_size(elsewhere), size);
+    // Nor is a damaged one.
+    std::filesystem::remove(ledger);
+    QFile damaged(QString::fromStdString(ledger.string()));
+    QVERIFY(damaged.open(QIODevice::WriteOnly) && damaged.write("TBFALT") > 0);
+    damaged.close();
+    traced.run({"fault", "null"});
+    QCOMPARE(snaps(), 5);
   }
 
   void withoutACollectorTheProcessStillSaysWhatHappened() {

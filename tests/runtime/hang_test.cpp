@@ -1,10 +1,12 @@
 // Hangs: who waits for whom is found from outside, and snapped if the policy says so.
-#include <QElapsedTimer>
+#include <sys/syscall.h>
+
 #include <QFile>
 #include <QTest>
 #include <algorithm>
+#include <chrono>
 
-#include "runtime/collect/hang_watch.h"
+#include "runtime/collect/stall_watch.h"
 #include "snap_dump.h"
 #include "traced_run.h"
 
@@ -85,6 +87,70 @@ class HangTest : public QObject {
     QCOMPARE(found.size(), static_cast<qsizetype>(locks));
     for (const QByteArray& address : addresses)
       QVERIFY2(found.contains(QString::fromUtf8(address.trimmed())), address);
+  }
+
+  void whatWaitsForWorkIsAlive() {
+    for (const long call : {SYS_epoll_wait, SYS_accept4, SYS_nanosleep, SYS_wait4})
+      QVERIFY(collect::waitsForWork(call, {}));
+    QVERIFY(collect::waitsForWork(SYS_read, "socket:[4711]") &&
+            collect::waitsForWork(SYS_read, "/dev/pts/0"));
+    QVERIFY(!collect::waitsForWork(SYS_read, "/srv/file") && !collect::waitsForWork(SYS_futex, {}));
+    QVERIFY(!collect::waitsForWork(SYS_connect, {}) && !collect::waitsForWork(SYS_write, {}));
+  }
+
+  void aThreadShowsLifeByWaitingAndComingBack() {
+    const collect::SystemCall running{.running = true}, lock{.number = SYS_futex};
+    collect::ThreadLife before{.state = 'R', .waits = 7, .call = running};
+    collect::ThreadLife now = before;
+    QVERIFY(!collect::showsLife(before, now));
+    now.waits = 8;
+    QVERIFY(collect::showsLife(before, now));
+    now = {.state = 'S', .waits = 7, .call = lock};
+    QVERIFY(!collect::showsLife(before, now));
+    now.call->number = SYS_epoll_wait;
+    QVERIFY(collect::showsLife(before, now));
+    now = {.state = 'T', .waits = 7, .call = lock};
+    QVERIFY(collect::showsLife(before, now));  // somebody stopped it
+    now = {.state = 'S', .waits = 7, .call = {}};
+    QVERIFY(collect::showsLife(before, now));  // nothing is known
+  }
+
+  void whatStallsIsToldOnceAndWhatWaitsForWorkIsNot_data() {
+    QTest::addColumn<QString>("kind");
+    QTest::addColumn<QString>("thread");
+    QTest::addColumn<QString>("says");
+    QTest::newRow("it runs on and on")
+        << "spins" << "" << "without waiting for anything, and its trace went on";
+    QTest::newRow("it waits for what never comes") << "stuck" << "" << "has been in one call of futex";
+    QTest::newRow("another thread by name") << "worker" << "spinner" << "without waiting for anything";
+    QTest::newRow("the first one waits for work") << "worker" << "" << "";
+    QTest::newRow("it joins one that waits for work") << "idle" << "" << "";
+  }
+  void whatStallsIsToldOnceAndWhatWaitsForWorkIsNot() {
+    QFETCH(QString, kind);
+    QFETCH(QString, thread);
+    QFETCH(QString, says);
+    TracedRun traced("hangs");
+    auto process = traced.start({kind});
+    QVERIFY(QTest::qWaitFor([&traced] { return !traced.processFolders().empty(); }, 30'000));
+    const collect::StallDetector::Request request{.pid = static_cast<pid_t>(process->processId()),
+                                                  .processFolder = traced.processFolders()[0].string(),
+                                                  .threadName = thread.toStdString(),
+                                                  .patience = std::chrono::seconds(2)};
+    collect::StallDetector detector;
+    std::vector<std::string> told;
+    // The time of day is ours: only that looks are so far apart that threads do something between them.
+    auto now = collect::StallDetector::Clock::now();
+    for (int i = 0; i < 20; ++i, now += std::chrono::milliseconds(500)) {
+      QTest::qWait(120);
+      if (const auto found = detector.look(request, now)) told.push_back(found->occasion);
+    }
+    process->kill();
+    traced.finish(*process);
+    QCOMPARE(told.size(), says.isEmpty() ? 0u : 1u);
+    if (told.empty()) return;
+    QVERIFY2(told[0].starts_with("stalls: thread"), told[0].c_str());
+    QVERIFY2(told[0].contains(says.toStdString()), told[0].c_str());
   }
 
   void locksThatAreOnlyMuchWantedAreNoHang() {

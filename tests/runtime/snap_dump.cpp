@@ -73,7 +73,15 @@ const format::SnapThread* SnapDump::faulting() const {
   return nullptr;
 }
 
-std::optional<SnapDump> dumpSnap(const std::filesystem::path& path) {
+namespace {
+
+struct Section {
+  SectionEntry entry;
+  std::vector<std::uint8_t> bytes;
+};
+
+// Nothing if any part is wrong.
+std::optional<std::vector<Section>> sectionsOf(const std::filesystem::path& path) {
   const auto file = readBytes(path);
   SnapHeader header;
   if (file.size() < sizeof header) return {};
@@ -83,12 +91,32 @@ std::optional<SnapDump> dumpSnap(const std::filesystem::path& path) {
       tableSize > file.size() || header.tableOffset > file.size() - tableSize)
     return {};
   if (crc32_z(0, file.data() + header.tableOffset, tableSize) != header.tableCrc) return {};
-  SnapDump snap{};
+  std::vector<Section> sections;
   for (std::uint32_t i = 0; i < header.sectionCount; ++i) {
     SectionEntry entry;
     std::memcpy(&entry, file.data() + header.tableOffset + i * sizeof entry, sizeof entry);
-    const auto bytes = sectionBytes(entry, file);
+    auto bytes = sectionBytes(entry, file);
     if (!bytes) return {};
+    sections.push_back({entry, std::move(*bytes)});
+  }
+  return sections;
+}
+
+}  // namespace
+
+std::string inflatedSections(const std::filesystem::path& file) {
+  std::string all;
+  for (const Section& section : sectionsOf(file).value_or(std::vector<Section>()))
+    all.append(section.bytes.begin(), section.bytes.end());
+  return all;
+}
+
+std::optional<SnapDump> dumpSnap(const std::filesystem::path& path) {
+  const auto sections = sectionsOf(path);
+  if (!sections) return {};
+  SnapDump snap{};
+  for (const auto& [entry, section] : *sections) {
+    const auto* bytes = &section;
     const std::string text(bytes->begin(), bytes->end());
     switch (SectionType(entry.type)) {
       case SectionType::Process:
@@ -114,6 +142,9 @@ std::optional<SnapDump> dumpSnap(const std::filesystem::path& path) {
         break;
       case SectionType::Mappings:
         snap.mappings = text;
+        break;
+      case SectionType::Group:
+        snap.group = text;
         break;
       case SectionType::Host:
         snap.host = text;

@@ -20,7 +20,7 @@ struct SnapDump {
   std::vector<format::SnapThread> threads;
   std::vector<RingDump> rings;
   std::map<std::uint32_t, std::vector<std::uint8_t>> maps;  // by module
-  std::string mappings, host, files;
+  std::string mappings, host, files, group;
   std::vector<format::MemoryRange> memoryRanges;
   std::map<std::uint32_t, std::vector<std::uint8_t>> memory;  // by range
   std::vector<std::uint8_t> auxiliaryVector;
@@ -31,5 +31,9 @@ struct SnapDump {
 
 // Nothing if any part is wrong.
 std::optional<SnapDump> dumpSnap(const std::filesystem::path& file);
+
+// The bytes of all sections, one behind the other, as they were before they were deflated; empty if any part
+// is wrong.
+std::string inflatedSections(const std::filesystem::path& file);
 
 }  // namespace traceback::testing

@@ -54,8 +54,14 @@ void addCollect(CLI::App& app, Action& chosen) {
           call->pid, call->tid,
           {.processFolder = call->folder, .snapFolder = call->snapFolder, .limits = call->limits});
       if (!snap) return complain(snap.error());
-      std::println(stderr, "traceback: process {} met a fatal signal; its trace is in {}", call->pid,
-                   model::printable(snap->string()));
+      if (*snap)
+        std::println(stderr, "traceback: process {} met a fatal signal; its trace is in {}", call->pid,
+                     model::printable((*snap)->string()));
+      else
+        std::println(stderr,
+                     "traceback: process {} met the same fatal signal as runs before it; by `faults` in "
+                     "traceback-site(5) there is no further snap",
+                     call->pid);
       return kDone;
     };
   });

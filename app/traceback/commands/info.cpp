@@ -119,6 +119,8 @@ int infoOnSnap(const std::string& path) {
   rowIfAny("host", trace.summary.host);
   row("reason", reasonText(trace.summary));
   row("when", whenText(trace.summary.when));
+  rowIfAny("kept out", trace.summary.redacted);
+  for (const std::string& line : groupLines(trace.summary, path)) row("group", line);
   for (const auto& module : trace.modules) {
     row("module",
         std::format("{}{}{}{}", module.path, module.buildId.empty() ? "" : "  build id " + module.buildId,

@@ -1,7 +1,6 @@
 // traceback policy: tells what is wrong with a policy file.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdlib>
 #include <format>
 #include <print>
 
@@ -9,6 +8,8 @@
 #include "app/traceback/output.h"
 #include "app/traceback/policy_check.h"
 #include "model/utf8.h"
+#include "runtime/collect/policy_place.h"
+#include "runtime/collect/site_rules.h"
 #include "runtime/collect/system_file.h"
 #include "runtime/inject/policy.h"
 
@@ -34,27 +35,34 @@ model::Result<std::vector<std::string>> checkPolicy(const std::filesystem::path&
   return lines;
 }
 
-std::filesystem::path policyInUse() {
-  namespace fs = std::filesystem;
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return fs::path(value != nullptr ? value : "");
-  };
-  if (const fs::path named = variable("TRACEBACK_POLICY"); !named.empty()) return named;
-  const fs::path config = variable("XDG_CONFIG_HOME");
-  std::vector<fs::path> places;
-  if (config.is_absolute()) places.push_back(config / "traceback/policy");
-  if (config.empty()) places.push_back(variable("HOME") / ".config/traceback/policy");
-  places.emplace_back("/etc/traceback/policy");
-  std::error_code error;
-  const auto found = std::ranges::find_if(
-      places, [&error](const fs::path& each) { return fs::is_regular_file(each, error); });
-  return found == places.end() ? fs::path() : *found;
+namespace {
+
+// A line for each rule of a site file that is wrong.
+model::Result<std::vector<std::string>> checkSite(const std::filesystem::path& file) {
+  const auto bytes = collect::readWhole(file);
+  if (!bytes) return std::unexpected(bytes.error());
+  collect::SiteRules rules;
+  std::vector<std::string> lines;
+  for (const auto& problem : collect::addSiteRules(collect::textOf(*bytes), rules))
+    lines.push_back(std::format("{}:{}: {}", model::printable(file.string()), problem.line, problem.reason));
+  return lines;
 }
+
+// Says what is wrong with it, or that nothing is.
+int tell(const std::filesystem::path& file, bool site) {
+  const auto wrong = site ? checkSite(file) : checkPolicy(file);
+  if (!wrong) return complain(wrong.error());
+  for (const std::string& line : *wrong) std::println(stderr, "traceback: {}", line);
+  if (wrong->empty()) std::println("{}: nothing is wrong", model::printable(file.string()));
+  return wrong->empty() ? kDone : kBadInput;
+}
+
+}  // namespace
 
 void addPolicy(CLI::App& app, Action& chosen) {
   struct Call {
     std::string file;
+    bool site = false;
   };
   auto call = std::make_shared<Call>();
   auto* command = app.add_subcommand("policy", "Names each line of a policy file that is wrong");
@@ -63,19 +71,21 @@ void addPolicy(CLI::App& app, Action& chosen) {
                    "Policy file, see traceback-policy(5) (default: the one that is read here)")
       ->type_name("");
   command->footer("A line that is wrong is left out when a program is recorded; the others hold.");
+  command->add_flag("--site", call->site,
+                    "Site file instead, see traceback-site(5) (default: those that are read here)");
   command->callback([call, &chosen] {
     chosen = [call] {
-      const std::filesystem::path file =
-          call->file.empty() ? policyInUse() : std::filesystem::path(call->file);
-      if (file.empty()) {
-        std::println("no policy: there is none where traceback-policy(5) says");
-        return kDone;
-      }
-      const auto wrong = checkPolicy(file);
-      if (!wrong) return complain(wrong.error());
-      for (const std::string& line : *wrong) std::println(stderr, "traceback: {}", line);
-      if (wrong->empty()) std::println("{}: nothing is wrong", model::printable(file.string()));
-      return wrong->empty() ? kDone : kBadInput;
+      if (!call->file.empty()) return tell(call->file, call->site);
+      const auto policy = collect::policyInUse();
+      const auto files = call->site       ? collect::siteFiles()
+                         : policy.empty() ? std::vector<std::filesystem::path>()
+                                          : std::vector{policy};
+      if (files.empty())
+        std::println("no {} file: there is none where traceback-{}(5) says", call->site ? "site" : "policy",
+                     call->site ? "site" : "policy");
+      int status = kDone;
+      for (const auto& file : files) status = std::max(status, tell(file, call->site));
+      return status;
     };
   });
 }

@@ -155,6 +155,8 @@ int runPrint(const PrintCall& call) {
   if (call.format == "text") {
     std::println("{} (pid {}): {}", model::printable(trace.summary.program), trace.summary.pid,
                  reasonText(trace.summary));
+    for (const std::string& line : groupLines(trace.summary, call.snap))
+      std::println("{}", model::printable(line));
   }
   SourceText sources(std::move(*mappings));
   for (const auto index : *threads) {

@@ -36,22 +36,29 @@ int main(int count, char** arguments) {
     return 0;
   }
   const std::string occasion = values["--occasion"];
-  const auto snap =
-      occasion.empty()
-          ? collect::collectFault(pid, tid,
-                                  {.processFolder = values["--folder"], .snapFolder = {}, .limits = limits})
-          : collect::collectOccasion(pid, tid,
-                                     {.processFolder = values["--folder"],
-                                      .snapFolder = {},
-                                      .limits = limits,
-                                      .occasion = occasion == "call"        ? collect::Occasion::Call
-                                                  : occasion == "exception" ? collect::Occasion::Exception
-                                                                            : collect::Occasion::Exit,
-                                      .text = values["--text"]});
-  if (!snap) {
-    std::println(stderr, "traceback: {}", snap.error().text());
+  const auto tell = [](const model::Error& error) {
+    std::println(stderr, "traceback: {}", error.text());
     return 1;
+  };
+  std::optional<std::filesystem::path> snap;
+  if (occasion.empty()) {
+    const auto made = collect::collectFault(
+        pid, tid, {.processFolder = values["--folder"], .snapFolder = {}, .limits = limits});
+    if (!made) return tell(made.error());
+    snap = *made;
+  } else {
+    const auto made =
+        collect::collectOccasion(pid, tid,
+                                 {.processFolder = values["--folder"],
+                                  .snapFolder = {},
+                                  .limits = limits,
+                                  .occasion = occasion == "call"        ? collect::Occasion::Call
+                                              : occasion == "exception" ? collect::Occasion::Exception
+                                                                        : collect::Occasion::Exit,
+                                  .text = values["--text"]});
+    if (!made) return tell(made.error());
+    snap = *made;
   }
-  std::println(stderr, "traceback: snap written to {}", snap->string());
+  if (snap) std::println(stderr, "traceback: snap written to {}", snap->string());
   return 0;
 }

@@ -1,8 +1,10 @@
 // Threads that wait for each other, in the way that the first argument names.
 #define _GNU_SOURCE
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +13,7 @@
 static volatile uint64_t counter;
 static pthread_mutex_t locks[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
 static pthread_barrier_t barrier;
+static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
 
 static void* takesBoth(void* first) {
   const long mine = (long)first;
@@ -24,6 +27,19 @@ static void* takesBoth(void* first) {
 
 static void* takesOne(void* unused) {
   pthread_mutex_lock(&locks[0]);
+  return unused;
+}
+
+static void* polls(void* unused) {
+  printf("idle\n");
+  fflush(stdout);
+  poll(NULL, 0, 3500);
+  return unused;
+}
+
+static void* spins(void* unused) {
+  prctl(PR_SET_NAME, "spinner");
+  for (;;) count(&counter, 1000);
   return unused;
 }
 
@@ -54,6 +70,25 @@ int main(int argc, char** argv) {
     if (!strcmp(argv[1], "self")) pthread_mutex_lock(&locks[0]);
     pthread_create(&threads[0], NULL, takesOne, NULL);
     pthread_join(threads[0], NULL);
+  }
+  if (!strcmp(argv[1], "spins")) {
+    printf("spinning\n");
+    fflush(stdout);
+    for (;;) count(&counter, 1000);
+  }
+  if (!strcmp(argv[1], "stuck")) {
+    printf("stuck\n");
+    fflush(stdout);
+    pthread_mutex_lock(&locks[0]);
+    pthread_cond_wait(&never, &locks[0]);
+  }
+  if (!strcmp(argv[1], "idle")) {
+    pthread_create(&threads[0], NULL, polls, NULL);
+    pthread_join(threads[0], NULL);
+  }
+  if (!strcmp(argv[1], "worker")) {
+    pthread_create(&threads[0], NULL, spins, NULL);
+    for (;;) poll(NULL, 0, 100);
   }
   if (!strcmp(argv[1], "busy")) {
     for (int i = 0; i < 2; ++i) pthread_create(&threads[i], NULL, contends, NULL);

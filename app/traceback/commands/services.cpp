@@ -1,0 +1,127 @@
+// traceback services: which processes are recorded and watched here.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <format>
+#include <print>
+#include <vector>
+
+#include "app/traceback/command.h"
+#include "app/traceback/output.h"
+#include "model/text_format.h"
+#include "model/utf8.h"
+#include "runtime/collect/process_folder.h"
+#include "runtime/collect/recover.h"
+#include "runtime/collect/service_client.h"
+#include "runtime/collect/site_rules.h"
+
+namespace traceback::app {
+
+namespace {
+
+using collect::textField;
+
+struct Watched {
+  std::uint32_t pid = 0;
+  std::string program, group;
+  std::optional<format::ServiceState> state;  // what the service knows of it
+};
+
+// Those of this user whose rings are where rings are; the service need not run.
+std::vector<Watched> recordedProcesses() {
+  namespace fs = std::filesystem;
+  std::vector<Watched> found;
+  std::error_code error;
+  for (fs::directory_iterator it(collect::defaultRingFolder(), error), end; !error && it != end;
+       it.increment(error)) {
+    const auto name = collect::parseProcessName(it->path().filename().string());
+    const auto start = name ? collect::startOfProcess(name->pid) : std::nullopt;
+    const auto header = collect::readProcessHeader(it->path());
+    if (!start || *start != name->start || !header) continue;
+    found.push_back(
+        {.pid = header->pid, .program = collect::programNameIn(it->path()), .group = {}, .state = {}});
+  }
+  const collect::SiteRules rules = collect::siteRules();
+  for (Watched& each : found) each.group = rules.groupOf(each.program);
+  std::ranges::sort(found, {}, &Watched::pid);
+  return found;
+}
+
+// Nothing if there is no service.
+std::optional<format::ServiceSummary> askService(std::vector<Watched>& processes) {
+  const auto service = collect::ServiceConnection::open(collect::defaultRingFolder());
+  if (!service || !service->send(collect::Question{})) return std::nullopt;
+  constexpr std::chrono::seconds kPatience{5};
+  while (const auto message = service->receive(kPatience)) {
+    if (const auto* end = std::get_if<format::ServiceSummary>(&*message)) return *end;
+    const auto* state = std::get_if<format::ServiceState>(&*message);
+    if (state == nullptr) return std::nullopt;
+    const auto known = std::ranges::find(processes, state->process.pid, &Watched::pid);
+    if (known != processes.end()) known->state = *state;
+  }
+  return std::nullopt;
+}
+
+std::string stateText(const Watched& process) {
+  if (!process.state || process.state->watched == 0) return "recorded";
+  const std::uint32_t silent = process.state->silentSeconds;
+  return silent == 0 ? "alive" : std::format("silent for {} s", silent);
+}
+
+void printText(const std::vector<Watched>& processes, const std::optional<format::ServiceSummary>& service) {
+  std::size_t programs = 7, groups = 5;
+  for (const Watched& each : processes) {
+    programs = std::max(programs, each.program.size());
+    groups = std::max(groups, each.group.size());
+  }
+  std::println("{:>8}  {:<{}}  {:<{}}  {:>5}  {}", "PID", "PROGRAM", programs, "GROUP", groups, "SNAPS",
+               "STATE");
+  for (const Watched& each : processes)
+    std::println("{:>8}  {:<{}}  {:<{}}  {:>5}  {}", each.pid, model::printable(each.program), programs,
+                 each.group.empty() ? "-" : model::printable(each.group), groups,
+                 each.state ? std::to_string(each.state->snaps) : "-", stateText(each));
+  if (service)
+    std::println("service: process {}, for {} s; groups snapped: {}, clients refused: {}", service->pid,
+                 service->upSeconds, service->events, service->refused);
+  else
+    std::println("service: not running; groups are not snapped together");
+}
+
+void printJson(const std::vector<Watched>& processes, const std::optional<format::ServiceSummary>& service) {
+  for (const Watched& each : processes)
+    std::println("{{\"pid\":{},\"program\":{},\"group\":{},\"watched\":{},\"silent\":{},\"snaps\":{}}}",
+                 each.pid, model::jsonString(each.program),
+                 each.group.empty() ? "null" : model::jsonString(each.group),
+                 each.state && each.state->watched != 0,
+                 each.state && each.state->watched != 0 ? std::to_string(each.state->silentSeconds) : "null",
+                 each.state ? std::to_string(each.state->snaps) : "null");
+  if (service)
+    std::println("{{\"service\":{},\"up\":{},\"groups_snapped\":{},\"refused\":{}}}", service->pid,
+                 service->upSeconds, service->events, service->refused);
+  else
+    std::println("{{\"service\":null}}");
+}
+
+}  // namespace
+
+void addServices(CLI::App& app, Action& chosen) {
+  auto format = std::make_shared<std::string>("text");
+  auto* command =
+      app.add_subcommand("services", "Lists the processes that are recorded, and who watches them");
+  command
+      ->add_option("--format", *format, "text, or json: an object for each process, then one for the service")
+      ->check(CLI::IsMember({"text", "json"}));
+  command->footer(
+      "Of this user, and as far as their rings are where this user's are. tracebackd(8) snaps groups "
+      "together.");
+  command->callback([format, &chosen] {
+    chosen = [format] {
+      std::vector<Watched> processes = recordedProcesses();
+      const auto service = askService(processes);
+      *format == "json" ? printJson(processes, service) : printText(processes, service);
+      return kDone;
+    };
+  });
+}
+
+}  // namespace traceback::app
