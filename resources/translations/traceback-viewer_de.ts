@@ -869,6 +869,10 @@ Leer für den Standard: %1</translation>
         <source>Close %1</source>
         <translation>%1 schließen</translation>
     </message>
+    <message>
+        <source>Before the trace</source>
+        <translation>Vor der Aufzeichnung</translation>
+    </message>
 </context>
 <context>
     <name>traceback::app::PlanProcess</name>
@@ -2271,6 +2275,10 @@ von der Befehlszeile</translation>
         <source>call of %1</source>
         <translation>Aufruf von %1</translation>
     </message>
+    <message>
+        <source>%1; Before the trace has samples of them</source>
+        <translation>%1; „Vor der Aufzeichnung“ hat Stichproben davon</translation>
+    </message>
 </context>
 <context>
     <name>traceback::views::ExecutionsPopup</name>
@@ -2727,6 +2735,107 @@ von der Befehlszeile</translation>
     </message>
 </context>
 <context>
+    <name>traceback::views::HistoryModel</name>
+    <message>
+        <source>%1 records were read, in %2 of the %3 parts of the ring that were filled in that time. What was not read is not known.</source>
+        <translation>%1 Einträge wurden gelesen, in %2 der %3 Teile des Rings, die in dieser Zeit gefüllt wurden. Was nicht gelesen wurde, ist nicht bekannt.</translation>
+    </message>
+    <message>
+        <source>not known</source>
+        <translation>nicht bekannt</translation>
+    </message>
+    <message>
+        <source>%1 to %2</source>
+        <translation>%1 bis %2</translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <translation>%1 %2</translation>
+    </message>
+    <message>
+        <source>%1 more</source>
+        <translation>%1 weitere</translation>
+    </message>
+    <message>
+        <source>code that is not known</source>
+        <translation>Code, der nicht bekannt ist</translation>
+    </message>
+    <message>
+        <source>%1 of %2 parts</source>
+        <translation>%1 von %2 Teilen</translation>
+    </message>
+    <message>
+        <source>When</source>
+        <translation>Wann</translation>
+    </message>
+    <message>
+        <source>Before the end</source>
+        <translation>Vor dem Ende</translation>
+    </message>
+    <message>
+        <source>Busiest</source>
+        <translation>Am meisten</translation>
+    </message>
+    <message>
+        <source>Read</source>
+        <translation>Gelesen</translation>
+    </message>
+</context>
+<context>
+    <name>traceback::views::HistoryPanel</name>
+    <message>
+        <source>Before the trace</source>
+        <translation>Vor der Aufzeichnung</translation>
+    </message>
+    <message>
+        <source>What ran then</source>
+        <translation>Was da lief</translation>
+    </message>
+    <message>
+        <source>Nothing is known of the time before this thread’s trace.</source>
+        <translation>Von der Zeit vor der Aufzeichnung dieses Threads ist nichts bekannt.</translation>
+    </message>
+    <message>
+        <source>Samples of what this thread did before its trace begins. Counts are of what was read, not of all that ran.</source>
+        <translation>Stichproben dessen, was dieser Thread tat, bevor seine Aufzeichnung beginnt. Gezählt ist, was gelesen wurde, nicht alles, was lief.</translation>
+    </message>
+</context>
+<context>
+    <name>traceback::views::HistoryPlacesModel</name>
+    <message>
+        <source>other code</source>
+        <translation>anderer Code</translation>
+    </message>
+    <message>
+        <source>called</source>
+        <translation>aufgerufen</translation>
+    </message>
+    <message>
+        <source>loop</source>
+        <translation>Schleife</translation>
+    </message>
+    <message>
+        <source>Share</source>
+        <translation>Anteil</translation>
+    </message>
+    <message>
+        <source>Function</source>
+        <translation type="unfinished">Funktion</translation>
+    </message>
+    <message>
+        <source>Place</source>
+        <translation type="unfinished">Stelle</translation>
+    </message>
+    <message>
+        <source>What</source>
+        <translation type="unfinished">Was</translation>
+    </message>
+    <message>
+        <source>Times</source>
+        <translation type="unfinished">Anzahl</translation>
+    </message>
+</context>
+<context>
     <name>traceback::views::LanesHeader</name>
     <message>
         <source>Thread</source>
@@ -3098,6 +3207,10 @@ mit: where stack=&lt;*,außen,innen&gt; and src=&lt;datei,zeile&gt;</translation
     <message>
         <source>%1, data lost</source>
         <translation>%1, Daten verloren</translation>
+    </message>
+    <message>
+        <source>one of %1 snapped together, group %2</source>
+        <translation>eine von %1 zusammen aufgenommenen, Gruppe %2</translation>
     </message>
 </context>
 <context>
