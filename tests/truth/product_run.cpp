@@ -98,7 +98,7 @@ Attempt<Ended> ProductRun::run(const QStringList& arguments, bool killedAtItsEnd
 
 Attempt<void> ProductRun::recover() const {
   const auto recovered = runToEnd(TRUTH_TRACEBACK, {"recover", ringFolder(), "--snap-dir", snapFolder()},
-                                  QProcessEnvironment::systemEnvironment());
+                                  QProcessEnvironment::systemEnvironment(), 600000);
   if (!recovered) return std::unexpected(recovered.error());
   if (recovered->exitCode != 0)
     return std::unexpected("traceback recover fails: " + QString::fromUtf8(recovered->complaints));
