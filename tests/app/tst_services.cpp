@@ -60,8 +60,7 @@ class ServicesTest : public QObject {
     QCOMPARE(nobody.status, 1);
     QVERIFY2(nobody.err.contains("no process of the group shop"), nobody.err.constData());
 
-    const QStringList words{"run", "--only",    "*/sleep", "--policy", m_line.path("policy"),
-                            "--",  "/bin/sleep"};
+    const QStringList words{"run", "--only", "*/sleep", "--", "/bin/sleep"};
     const auto one = start(CommandLine::program(), words + QStringList("100"));
     const auto two = start(CommandLine::program(), words + QStringList("101"));
     const auto watched = [&] {
