@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QScrollBar>
 #include <QStackedWidget>
+#include <QTimer>
 #include <QToolButton>
 #include <QToolTip>
 #include <QVBoxLayout>
@@ -183,14 +184,11 @@ void CodePane::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
   if (event->type() != QEvent::PaletteChange && event->type() != QEvent::ApplicationPaletteChange) return;
   // The header's palette follows this one's.
-  QMetaObject::invokeMethod(
-      this,
-      [this] {
-        setDim(m_detail);
-        setDim(m_function);
-        colour();
-      },
-      Qt::QueuedConnection);
+  QTimer::singleShot(0, this, [this] {
+    setDim(m_detail);
+    setDim(m_function);
+    colour();
+  });
 }
 
 std::optional<CodePane::Place> CodePane::codePlace() const {

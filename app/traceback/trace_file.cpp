@@ -40,7 +40,7 @@ model::Result<std::vector<model::ThreadIndex>> threadsNamed(const model::Trace& 
 std::string reasonText(const model::Trace::Summary& summary) {
   switch (summary.reason) {
     case model::TraceReason::Fault: {
-      const std::string name = model::signalName(summary.signal);
+      std::string name = model::signalName(summary.signal);
       // si_code, sigaction(2): from 0 down somebody sent it, and the address is none.
       const auto code = static_cast<std::int32_t>(summary.signalCode);
       if (code <= 0) return name + ", sent by a program";

@@ -138,7 +138,7 @@ model::Result<std::filesystem::path> SnapWriter::finish() {
     return failWithErrno("the snap cannot be written", m_folder);
 
   for (unsigned attempt = 1; attempt < 1000; ++attempt) {
-    const auto path =
+    auto path =
         m_folder / (m_baseName + (attempt == 1 ? "" : std::format("-{}", attempt)) + format::kSnapSuffix);
     // A link never replaces a file that is there; where there are no links, a rename must do.
     if (::link(m_partial.c_str(), path.c_str()) == 0) {

@@ -68,7 +68,7 @@ class RecordTest : public QObject {
     const auto lines = ran.out.trimmed().split('\n');
     QVERIFY2(lines[0].contains("crash") && lines[0].contains("SIGSEGV"), ran.out.constData());
     QVERIFY2(lines.last().contains("SIGSEGV"), ran.out.constData());
-    const QByteArray fault = lines[lines.size() - 2];
+    const QByteArray& fault = lines[lines.size() - 2];
     QVERIFY2(fault.contains("crash.c:18") && fault.contains("sum") &&
                  fault.contains("total += node->value;") && fault.contains("<-- fault"),
              ran.out.constData());

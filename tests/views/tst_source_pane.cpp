@@ -254,7 +254,7 @@ class SourcePane : public QObject {
   void aSourceIsCalledTheCompiledOneOnlyIfItsChecksumIsRight() {
     const auto trace = tests::sampleTrace();
     const auto sumOf = [](const char* text) { return model::md5(std::as_bytes(std::span(text, 1))); };
-    const auto said = [&](std::vector<model::SourceFile::Checksum> checksums) {
+    const auto said = [&](const std::vector<model::SourceFile::Checksum>& checksums) {
       for (model::SourceFile& file : trace->files) file.checksums = checksums;
       app::Services services = tests::sampleServices(trace);
       services.sources = [&](const QList<app::SourceMapping>&) {
