@@ -134,9 +134,9 @@ void Layouts::arrange(Kind kind) {
     dock->hide();
   }
   QDockWidget* before = nullptr;
-  QDockWidget* front = nullptr;
+  QDockWidget* front = nullptr;  // of those that share a place
   QDockWidget* side = nullptr;
-  QList<QDockWidget*> docks;
+  QList<QDockWidget*> docks, fronts;
   QList<int> sizes;
   for (const Place& place : kPlaces) {
     QDockWidget* dock = place.kind == kind ? m_panels->dock(QString::fromLatin1(place.dock)) : nullptr;
@@ -145,8 +145,9 @@ void Layouts::arrange(Kind kind) {
     dock->show();
     if (place.behind && before != nullptr) {
       m_host->tabifyDockWidget(before, dock);
-      if (front == nullptr) front = before;
+      if (!fronts.contains(front)) fronts.append(front);
     } else {
+      front = dock;
       const bool alone = &place + 1 == std::end(kPlaces) || !(&place + 1)->behind;
       const bool beside = place.area == Qt::LeftDockWidgetArea;
       docks.append(dock);
@@ -156,7 +157,7 @@ void Layouts::arrange(Kind kind) {
     if (place.area == Qt::LeftDockWidgetArea) side = dock;
     before = dock;
   }
-  if (front != nullptr) front->raise();
+  for (QDockWidget* each : fronts) each->raise();
   m_host->resizeDocks(docks, sizes, Qt::Vertical);
   if (side != nullptr) m_host->resizeDocks({side}, {kSideWidth}, Qt::Horizontal);
   const int height = std::max(m_splitter->height(), 100);

@@ -317,7 +317,11 @@ class Threads : public QObject {
 
   void theArrangementIsThatOfTheReason() {
     QCOMPARE(windowOn(m_fault)->layouts().current(), Layouts::Kind::Fault);
-    QCOMPARE(windowOn(m_deadlock)->layouts().current(), Layouts::Kind::Request);
+    const auto asked = windowOn(m_deadlock);
+    QCOMPARE(asked->layouts().current(), Layouts::Kind::Request);
+    // Of those that share a place, the first is in front.
+    QTRY_VERIFY(!dock(*asked, "waitsDock")->visibleRegion().isEmpty());
+    QVERIFY(!dock(*asked, "callsDock")->visibleRegion().isEmpty());
     QCOMPARE(windowOn(m_killed)->layouts().current(), Layouts::Kind::Killed);
     const auto hang = tests::sampleTrace();
     hang->summary.reason = model::TraceReason::Hang;

@@ -19,8 +19,6 @@ namespace traceback::app {
 
 namespace {
 
-using collect::textField;
-
 struct Watched {
   std::uint32_t pid = 0;
   std::string program, group;
