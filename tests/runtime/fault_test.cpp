@@ -72,7 +72,8 @@ class FaultTest : public QObject {
       QCOMPARE(snap->reason.signal, std::uint32_t(signal));
       QCOMPARE(snap->threads.size(), where == "fault" ? 1u : 2u);
       const auto* thread = snap->faulting();
-      QVERIFY(thread != nullptr && thread->tid == snap->reason.tid);
+      QVERIFY(thread != nullptr);
+      QCOMPARE(thread->tid, snap->reason.tid);
       QVERIFY((thread->flags & format::kThreadHasRegisters) != 0 &&
               (thread->flags & format::kThreadHasRing) != 0);
       QCOMPARE(thread->registers[kPc], snap->reason.faultPc);
