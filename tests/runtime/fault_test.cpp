@@ -72,7 +72,7 @@ class FaultTest : public QObject {
       QCOMPARE(snap->reason.signal, std::uint32_t(signal));
       QCOMPARE(snap->threads.size(), where == "fault" ? 1u : 2u);
       const auto* thread = snap->faulting();
-      QVERIFY(thread != nullptr);
+      if (thread == nullptr) QFAIL("no thread is at fault");
       QCOMPARE(thread->tid, snap->reason.tid);
       QVERIFY((thread->flags & format::kThreadHasRegisters) != 0 &&
               (thread->flags & format::kThreadHasRing) != 0);
@@ -111,7 +111,7 @@ class FaultTest : public QObject {
     const auto snap = dumpSnap(traced.snaps().at(0));
     QVERIFY(snap);
     const auto* thread = snap->faulting();
-    QVERIFY(thread != nullptr);
+    if (thread == nullptr) QFAIL("no thread is at fault");
     QCOMPARE(snap->rings.at(thread->ringIndex).segments[0].dagCodes().back(), kRecurse);
     // It was about to write below the stack.
     QVERIFY(snap->reason.faultAddress - thread->registers[kSp] + 4096 < 8192);
@@ -232,7 +232,7 @@ class FaultTest : public QObject {
     QCOMPARE(snap->reason.reason, std::uint32_t(SnapReason::Abort));
     QVERIFY2(snap->host.contains("note=process "), snap->host.c_str());
     const auto* thread = snap->faulting();
-    QVERIFY(thread != nullptr);
+    if (thread == nullptr) QFAIL("no thread is at fault");
     QVERIFY((thread->flags & format::kThreadHasRing) != 0 && (thread->flags & format::kThreadEnded) == 0);
     QVERIFY((thread->flags & format::kThreadHasRegisters) != 0);
   }

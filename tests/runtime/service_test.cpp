@@ -150,7 +150,8 @@ int rawClient(const fs::path& socket) {
   const int client = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   const struct timeval patience{.tv_sec = 10, .tv_usec = 0};
   ::setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  if (::connect(client, reinterpret_cast<struct sockaddr*>(&address), sizeof address) == 0) return client;
+  if (client >= 0 && ::connect(client, reinterpret_cast<struct sockaddr*>(&address), sizeof address) == 0)
+    return client;
   ::close(client);
   return -1;
 }
@@ -459,6 +460,7 @@ class ServiceTest : public QObject {
     path.string().copy(address.sun_path, sizeof address.sun_path - 1);
     for (const int type : {SOCK_STREAM, SOCK_SEQPACKET}) {
       const int listener = ::socket(AF_UNIX, type, 0);
+      if (listener < 0) QFAIL("there is no socket to be had");
       ::unlink(path.c_str());
       QCOMPARE(::bind(listener, reinterpret_cast<struct sockaddr*>(&address), sizeof address), 0);
       QCOMPARE(::listen(listener, 8), 0);
