@@ -32,15 +32,10 @@ std::optional<std::uint64_t> readWord(pid_t pid, std::uint64_t address) {
 
 // What execve(2) changes: where the code and the stack begin.
 std::string imageOf(pid_t pid) {
-  const auto bytes = readWhole(std::format("/proc/{}/stat", pid));
-  if (!bytes) return {};
-  const std::string text = textOf(*bytes);
-  std::istringstream fields(text.substr(std::min(text.rfind(')') + 1, text.size())));
-  std::string image, field;
-  constexpr int kFirst = 3, kCode = 26, kStack = 28;
-  for (int i = kFirst; i <= kStack && fields >> field; ++i)
-    if (i == kCode || i == kStack) image += field + ' ';
-  return image;
+  constexpr std::size_t kCode = 26, kStack = 28;
+  const auto fields = statFields(pid);
+  if (fields.size() <= kStack - kFirstStatField) return {};
+  return fields[kCode - kFirstStatField] + ' ' + fields[kStack - kFirstStatField];
 }
 
 std::string occasionOf(const std::vector<WaitingThread>& threads) {

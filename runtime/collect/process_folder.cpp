@@ -8,6 +8,8 @@
 #include <charconv>
 #include <cstring>
 #include <format>
+#include <iterator>
+#include <sstream>
 
 namespace traceback::collect {
 
@@ -131,22 +133,26 @@ void markSnapped(const std::filesystem::path& folder) {
         ::pwrite(file.descriptor(), &kValue, sizeof kValue, offsetof(format::ProcessHeader, state));
 }
 
-std::optional<std::uint64_t> startOfProcess(pid_t pid) {
+std::vector<std::string> statFields(pid_t pid) {
   const auto bytes = readWhole(std::format("/proc/{}/stat", pid));
   if (!bytes) return {};
   const std::string text = textOf(*bytes);
   // The second field may hold anything: count from its closing parenthesis.
-  std::size_t at = text.rfind(')');
-  if (at == std::string::npos) return {};
-  for (int field = 2; field < 22; ++field) {
-    at = text.find(' ', at + 1);
-    if (at == std::string::npos) return {};
-    if (field == 2 && at + 1 < text.size() && (text[at + 1] == 'Z' || text[at + 1] == 'X') &&
-        !hasOtherThreads(pid))
-      return {};
-  }
+  const std::size_t name = text.rfind(')');
+  if (name == std::string::npos) return {};
+  std::istringstream behind(text.substr(name + 1));
+  return {std::istream_iterator<std::string>(behind), {}};
+}
+
+std::optional<std::uint64_t> startOfProcess(pid_t pid) {
+  constexpr std::size_t kState = 3, kStart = 22;
+  const auto fields = statFields(pid);
+  if (fields.size() <= kStart - kFirstStatField) return {};
+  const std::string& state = fields[kState - kFirstStatField];
+  if ((state == "Z" || state == "X") && !hasOtherThreads(pid)) return {};
+  const std::string& text = fields[kStart - kFirstStatField];
   std::uint64_t start = 0;
-  const auto parsed = std::from_chars(text.data() + at + 1, text.data() + text.size(), start);
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), start);
   if (parsed.ec != std::errc()) return {};
   return start;
 }

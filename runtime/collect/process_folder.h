@@ -50,6 +50,10 @@ std::string programNameIn(const std::filesystem::path& folder);
 // Says in the process file that the snap was written: there is nothing to be recovered.
 void markSnapped(const std::filesystem::path& folder);
 
+// The fields of /proc/PID/stat, numbered as proc(5) has them, from this one on; none if it cannot be read.
+inline constexpr std::size_t kFirstStatField = 3;
+std::vector<std::string> statFields(pid_t pid);
+
 // Field 22 of /proc/PID/stat, or nothing if there is no such process, or only its remains (a zombie).
 std::optional<std::uint64_t> startOfProcess(pid_t pid);
 

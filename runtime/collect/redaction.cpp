@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bitset>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <format>
@@ -48,18 +49,15 @@ struct Places {
 };
 
 Places placesOf(pid_t pid) {
-  Places places;
-  const auto bytes = readWhole(std::format("/proc/{}/stat", pid));
-  if (!bytes) return places;
-  const std::string text = textOf(*bytes);
-  std::istringstream fields(text.substr(std::min(text.rfind(')') + 1, text.size())));
-  constexpr int kFirst = 3, kArguments = 48, kLast = 51;
-  std::uint64_t* const to[] = {&places.argumentStart, &places.argumentEnd, &places.environmentStart,
-                               &places.environmentEnd};
-  std::string skipped;
-  for (int i = kFirst; i <= kLast; ++i)
-    if (i < kArguments ? !(fields >> skipped) : !(fields >> *to[i - kArguments])) return {};
-  return places;
+  constexpr std::size_t kArguments = 48, kPlaces = 4;
+  const auto fields = statFields(pid);
+  if (fields.size() < kArguments - kFirstStatField + kPlaces) return {};
+  std::array<std::uint64_t, kPlaces> places{};
+  for (std::size_t i = 0; i < kPlaces; ++i) {
+    const std::string& text = fields[kArguments - kFirstStatField + i];
+    if (std::from_chars(text.data(), text.data() + text.size(), places[i]).ec != std::errc()) return {};
+  }
+  return {places[0], places[1], places[2], places[3]};
 }
 
 std::vector<std::string> textsIn(const std::string& file) {
