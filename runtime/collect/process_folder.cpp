@@ -25,6 +25,12 @@ bool hasOtherThreads(pid_t pid) {
   return count > 1;
 }
 
+bool hasMagic(const std::filesystem::path& ring) {
+  const SystemFile file(::open(ring.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  std::uint64_t magic = 0;
+  return file.isOpen() && ::read(file.descriptor(), &magic, sizeof magic) == sizeof magic && magic != 0;
+}
+
 }  // namespace
 
 std::optional<format::RingHeader> RingFile::header() const {
@@ -83,12 +89,10 @@ model::Result<ProcessFolder> readProcessFolder(const std::filesystem::path& path
   for (std::filesystem::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
     if (it->path().extension() != ".ring") continue;
     // One that goes away under the reading belonged to a thread that ended long ago; one without its magic
-    // was still being made, and holds nothing.
-    auto ring = readWhole(it->path(), false);
-    std::uint64_t magic = 0;
-    if (!ring || ring->size() < sizeof magic) continue;
-    std::memcpy(&magic, ring->data(), sizeof magic);
-    if (magic != 0) folder.rings.push_back({it->path().filename().string(), std::move(*ring)});
+    // was still being made, or is a spare one, and holds nothing.
+    if (!hasMagic(it->path())) continue;
+    if (auto ring = readWhole(it->path(), false))
+      folder.rings.push_back({it->path().filename().string(), std::move(*ring)});
   }
   if (error) return model::fail("cannot be listed: " + error.message(), path.string());
   std::ranges::sort(folder.rings, {}, &RingFile::name);

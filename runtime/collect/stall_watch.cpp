@@ -31,11 +31,10 @@ bool takesDescriptor(long call) { return call == SYS_read || call == SYS_readv; 
 
 // The words that were ever written to the thread's ring, over all its segments.
 std::optional<std::uint64_t> positionOf(pid_t tid, const std::string& folder) {
-  const std::string begin = std::format("{}-", tid);
   std::error_code error;
   std::optional<std::uint64_t> position;
   for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (!it->path().filename().string().starts_with(begin)) continue;
+    if (it->path().extension() != ".ring") continue;
     const SystemFile file(::open(it->path().c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
     RingFile ring;
     ring.bytes.resize(sizeof(format::RingHeader));

@@ -3,9 +3,11 @@
 // A traced process has a folder of its own in the ring folder:
 //
 //   RINGS/PID-START/process         this file
-//   RINGS/PID-START/TID-N.ring      one a thread (ring.h); N counts the process's rings
+//   RINGS/PID-START/TID-N.ring      one a thread (ring.h); N counts the process's rings. TID is the thread
+//   that
+//                                   it was made for, or 0; whose it is now stands in it
 //
-// RINGS is $XDG_RUNTIME_DIR/traceback if that is set and a folder, else /dev/shm/traceback-UID; both are
+// RINGS is $XDG_RUNTIME_DIR/traceback if that is set and can be had, else /dev/shm/traceback-UID; both are
 // memory file systems, and the folder is private to the user (mode 0700, owner checked). START is field
 // 22 of /proc/PID/stat in decimal. The runtime removes the folder on a normal exit; what a killed
 // process left there, `traceback recover` turns into a snap. The header is written once and then only its
@@ -74,7 +76,7 @@ struct ProcessHeader {
   std::uint32_t faultTid;
   std::uint32_t faultSignal;
   std::uint32_t faultCode;       // si_code
-  std::uint32_t ringCount;       // rings ever made
+  std::uint32_t ringCount;       // threads that got a ring
   std::uint64_t faultAddress;    // si_addr
   std::uint64_t faultPc;
   std::uint32_t moduleCount;

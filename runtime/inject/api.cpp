@@ -11,6 +11,7 @@
 #include "runtime/inject/libc.h"
 #include "runtime/inject/modules.h"
 #include "runtime/inject/process.h"
+#include "runtime/inject/rings.h"
 #include "runtime/inject/system.h"
 #include "runtime/inject/trigger.h"
 
@@ -87,6 +88,7 @@ sighandler_t setBySystemVRules(int signal, sighandler_t handler) {
 
 void enterSandbox() {
   if (process.sandboxed || inForkedChild() || !process.recording) return;
+  reserveRings(true);
   process.sandboxed = true;
   prepareSandbox();
 }
@@ -236,9 +238,20 @@ extern "C" [[gnu::used]] void traceback_before_prctl(int option) {
   if (option == kSetSeccomp) enterSandbox();
 }
 
+// Threads that begin behind it may find no folder for their rings any more.
+extern "C" [[gnu::used]] void traceback_before_confinement() {
+  const int error = errno;
+  findLibc();
+  reserveRings(false);
+  setErrno(error);
+}
+
 extern "C" [[gnu::used]] void traceback_before_syscall(long number) {
   findLibc();
-  if (number == __NR_seccomp) enterSandbox();
+  if (number == __NR_seccomp)
+    enterSandbox();
+  else
+    traceback_before_confinement();
 }
 
 extern "C" [[gnu::used]] void traceback_after_fork() {

@@ -1,8 +1,8 @@
 // Functions of libc that look at who called them, or do not return: ours run a little before them and
 // then jump to them, with the caller's return address and registers as they were.
 
-  // With `value`, only for calls with that as first argument, for these are many.
-  .macro hooked name, before, value=none
+  // With `values`, only for calls with one of them as first argument, for these are many.
+  .macro hooked name, before, values:vararg
   .globl \name
   .type \name, @function
 \name:
@@ -18,9 +18,11 @@
   cmpl $56, %edi // SYS_clone
   je 4f
   .endif
-  .ifnc \value,none
+  .ifnb \values
+  .irp value, \values
   cmpl $\value, %edi
   je 1f
+  .endr
   cmpq $0, traceback_real_\name(%rip)
   je 1f
   jmp *traceback_real_\name(%rip)
@@ -117,6 +119,16 @@ traceback_real_\name:
   hooked __longjmp_chk, traceback_before_jump
 
   hooked prctl, traceback_before_prctl, 22 // PR_SET_SECCOMP
-  hooked syscall, traceback_before_syscall, 317 // SYS_seccomp
+  // SYS_seccomp; setuid, setreuid, setresuid, capset, pivot_root, chroot, unshare, setns, landlock_restrict_self
+  hooked syscall, traceback_before_syscall, 317, 105, 113, 117, 126, 155, 161, 272, 308, 446
+
+  hooked setuid, traceback_before_confinement
+  hooked seteuid, traceback_before_confinement
+  hooked setreuid, traceback_before_confinement
+  hooked setresuid, traceback_before_confinement
+  hooked capset, traceback_before_confinement
+  hooked chroot, traceback_before_confinement
+  hooked unshare, traceback_before_confinement
+  hooked setns, traceback_before_confinement
 
   .section .note.GNU-stack, "", @progbits

@@ -16,6 +16,14 @@ extern void* traceback_real_siglongjmp;
 extern void* traceback_real___longjmp_chk;
 extern void* traceback_real_prctl;
 extern void* traceback_real_syscall;
+extern void* traceback_real_setuid;
+extern void* traceback_real_seteuid;
+extern void* traceback_real_setreuid;
+extern void* traceback_real_setresuid;
+extern void* traceback_real_capset;
+extern void* traceback_real_chroot;
+extern void* traceback_real_unshare;
+extern void* traceback_real_setns;
 }
 
 namespace traceback::inject {
@@ -83,6 +91,14 @@ void findLibc() {
   lookUpInto(libc.dladdr1, "dladdr1", "GLIBC_2.34", "GLIBC_2.3.3");
   traceback_real_prctl = lookUp("prctl", "GLIBC_2.2.5", nullptr);
   traceback_real_syscall = lookUp("syscall", "GLIBC_2.2.5", nullptr);
+  traceback_real_setuid = lookUp("setuid", "GLIBC_2.2.5", nullptr);
+  traceback_real_seteuid = lookUp("seteuid", "GLIBC_2.2.5", nullptr);
+  traceback_real_setreuid = lookUp("setreuid", "GLIBC_2.2.5", nullptr);
+  traceback_real_setresuid = lookUp("setresuid", "GLIBC_2.2.5", nullptr);
+  traceback_real_capset = lookUp("capset", "GLIBC_2.2.5", nullptr);
+  traceback_real_chroot = lookUp("chroot", "GLIBC_2.2.5", nullptr);
+  traceback_real_unshare = lookUp("unshare", "GLIBC_2.4", nullptr);
+  traceback_real_setns = lookUp("setns", "GLIBC_2.14", nullptr);
   traceback_real_dlopen = lookUp("dlopen", "GLIBC_2.34", "GLIBC_2.2.5");
   traceback_real_dlmopen = lookUp("dlmopen", "GLIBC_2.34", "GLIBC_2.3.4");
   traceback_real_dlsym = lookUp("dlsym", "GLIBC_2.34", "GLIBC_2.2.5");

@@ -80,9 +80,13 @@ char* resolved(const char* path, char* result) {
 }  // namespace
 
 void learnNames() {
-  if (process.environment.cache.empty()) return;
   const long size = systemCall(__NR_readlink, asLong("/proc/self/exe"), asLong(copy), sizeof copy - 1);
   copy[failed(size) ? 0 : size] = 0;
+  if (process.environment.cache.empty()) {
+    if (process.environment.program.empty()) process.environment.program.add(copy);  // it started by itself
+    copy[0] = 0;
+    return;
+  }
   original = originalIn(copy);
   process.environment.program.clear();
   process.environment.program.add(original == nullptr ? copy : original);

@@ -32,14 +32,8 @@ inline constexpr std::uint64_t kModulesAtStart = 64;  // what is allocated at on
 format::ProcessModule* fileModules() { return reinterpret_cast<format::ProcessModule*>(process.file + 1); }
 
 // RINGS/PID-START, RINGS being made if it is missing.
-bool findFolder(Path& folder) {
-  Path rings;
+bool makeFolder(const Path& rings, Path& folder) {
   struct stat status{};
-  const Path& runtime = process.environment.runtimeFolder;
-  if (!runtime.empty() && runtime.c_str()[0] == '/' && isFolder(runtime.c_str()))
-    rings.add(runtime.c_str()).add("/traceback");
-  else
-    rings.add("/dev/shm/traceback-").add(static_cast<std::uint64_t>(systemCall(__NR_geteuid)));
   if (!rings.good()) return false;
   systemCall(__NR_mkdir, asLong(rings.c_str()), 0700);
   // Whoever may write there could forge or read rings: it must be ours alone, and no link.
@@ -60,6 +54,20 @@ bool findFolder(Path& folder) {
     return true;
   }
   return !failed(made);
+}
+
+bool findFolder(Path& folder) {
+  const Path& runtime = process.environment.runtimeFolder;
+  if (!runtime.empty() && runtime.c_str()[0] == '/' && isFolder(runtime.c_str())) {
+    Path rings;
+    rings.add(runtime.c_str()).add("/traceback");
+    if (makeFolder(rings, folder)) return true;  // it may be that of another user, whom this one was
+  }
+  Path rings;
+  rings.add("/dev/shm/traceback-").add(static_cast<std::uint64_t>(systemCall(__NR_geteuid)));
+  if (makeFolder(rings, folder)) return true;
+  folder.clear();
+  return false;
 }
 
 bool fillHeader(format::ProcessHeader& header) {

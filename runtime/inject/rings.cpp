@@ -1,16 +1,13 @@
 #include "runtime/inject/rings.h"
 
-#include <fcntl.h>
 #include <linux/prctl.h>
 #include <pthread.h>
-#include <sys/mman.h>
-#include <sys/vfs.h>
 
 #include "runtime/inject/alternate_stack.h"
 #include "runtime/inject/clock.h"
-#include "runtime/inject/files.h"
 #include "runtime/inject/own_fault.h"
 #include "runtime/inject/process.h"
+#include "runtime/inject/ring_file.h"
 #include "runtime/inject/ring_history.h"
 
 namespace traceback::inject {
@@ -18,8 +15,10 @@ namespace traceback::inject {
 namespace {
 
 constinit Ring rings[kMaxRings + kMaxEndedRings];
-constinit std::uint32_t ringsMade = 0;
+constinit std::uint32_t ringsMade = 0;   // the reserve included
+constinit std::uint32_t ringsTaken = 0;  // by a thread
 constinit std::uint32_t ringsFreed = 0;
+constinit bool reserved = false;  // for times when no file can be made
 constinit pthread_key_t endKey = 0;
 
 struct Layout {
@@ -40,15 +39,6 @@ Layout mainLayout() {
   return {static_cast<std::uint32_t>(each / sizeof(Word)), kCount};
 }
 
-// Small, as all that may stand on a signal's stack.
-using FileName = Text<48>;
-
-FileName fileName(const Ring& ring) {
-  FileName name;
-  name.add(std::uint64_t{ring.tid}).add("-").add(std::uint64_t{ring.number}).add(".ring");
-  return name;
-}
-
 struct Limits {
   unsigned live, all;
 };
@@ -64,15 +54,28 @@ Limits limitsFor(std::uint64_t ringSize) {
   return limits;
 }
 
+std::uint64_t ringSize() {
+  return format::kRingHeaderSize + mainLayout().bytes() +
+         (format::kMaxSegments - 1) * kHandlerLayout.bytes() + chosenHistorySize();
+}
+
+Ring::Use useOf(const Ring& ring) { return __atomic_load_n(&ring.use, __ATOMIC_ACQUIRE); }
+void setUse(Ring& ring, Ring::Use use) { __atomic_store_n(&ring.use, use, __ATOMIC_RELEASE); }
+
+// What its thread recorded stays to be looked at; and mapped, if it may have to be the next one's as it is.
+void endRing(Ring& ring) {
+  if (!reserved && !process.sandboxed) unmapRing(ring);
+  setUse(ring, Ring::Use::Ended);
+  __atomic_fetch_add(&ringsFreed, 1u, __ATOMIC_RELAXED);
+}
+
 bool isThread(std::uint32_t tid) { return !failed(systemCall(__NR_tgkill, process.pid, tid, 0)); }
 
 // Threads that ended without their destructors (a raw exit, of a raw clone) leave their rings in use.
 void scavenge() {
   for (Ring& ring : rings) {
-    if (ring.use != Ring::Use::Live || isThread(ring.tid)) continue;
-    systemCall(__NR_munmap, asLong(ring.header), static_cast<long>(ring.size));
-    ring.use = Ring::Use::Ended;
-    ++ringsFreed;
+    if (useOf(ring) != Ring::Use::Live || isThread(ring.tid)) continue;
+    endRing(ring);
   }
 }
 
@@ -83,66 +86,15 @@ Ring* chooseEntry(const Limits& limits) {
   Ring* unused = nullptr;
   unsigned live = 0, ended = 0;
   for (Ring& ring : rings) {
-    if (ring.use == Ring::Use::Free) unused = &ring;
-    if (ring.use == Ring::Use::Live) ++live;
-    if (ring.use != Ring::Use::Ended) continue;
+    const Ring::Use use = useOf(ring);
+    if (use == Ring::Use::Free) unused = &ring;
+    if (use == Ring::Use::Live) ++live;
+    if (use != Ring::Use::Ended) continue;
     ++ended;
-    if (oldest == nullptr || ring.number < oldest->number) oldest = &ring;
+    if (oldest == nullptr || ring.order < oldest->order) oldest = &ring;
   }
   if (live >= limits.live) return nullptr;
   return ended >= kMaxEndedRings || live + ended >= limits.all || unused == nullptr ? oldest : unused;
-}
-
-// Leaves room for others: a full memory file system would harm the program that shares it.
-bool roomFor(long file, std::uint64_t size) {
-  struct statfs status{};
-  if (failed(systemCall(__NR_fstatfs, file, asLong(&status)))) return false;
-  const auto block = static_cast<std::uint64_t>(status.f_bsize);
-  return status.f_blocks == 0 ||
-         status.f_bavail >= 4 * (size / block + 1);  // 0: a file system without a limit
-}
-
-// A descriptor of the ring's file with all of its memory allocated, or -1. Makes it if `former` is null, else
-// gives the file of that name, of the same size, the new name.
-long openRingFile(int folder, const Ring& ring, std::uint64_t size, const char* former) {
-  const FileName name = fileName(ring);
-  if (former != nullptr) {
-    if (failed(systemCall(__NR_renameat, folder, asLong(former), folder, asLong(name.c_str())))) return -1;
-    return systemCall(__NR_openat, folder, asLong(name.c_str()), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-  }
-  const long file = systemCall(__NR_openat, folder, asLong(name.c_str()),
-                               O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (failed(file)) return -1;
-  if (roomFor(file, size) && mayMakeFile(size) &&
-      !failed(systemCall(__NR_fallocate, file, 0, 0, static_cast<long>(size))))
-    return file;
-  systemCall(__NR_close, file);
-  systemCall(__NR_unlinkat, folder, asLong(name.c_str()), 0);
-  return -1;
-}
-
-// Maps the ring's file; with the present contents and in the present place if it is mapped already.
-bool mapRing(Ring& ring, std::uint64_t size, const char* former = nullptr) {
-  const int folder = openProcessFolder();
-  if (folder < 0) return false;
-  const auto place = reinterpret_cast<std::uint64_t>(ring.header);
-  const long file = openRingFile(folder, ring, size, former);
-  long mapping = -1;
-  if (!failed(file)) {
-    if (place == 0 || copyMapping(static_cast<int>(file), place, size))
-      mapping =
-          systemCall(__NR_mmap, static_cast<long>(place), static_cast<long>(size), PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_POPULATE | (place == 0 ? 0 : MAP_FIXED), file, 0);
-    systemCall(__NR_close, file);
-    if (failed(mapping)) systemCall(__NR_unlinkat, folder, asLong(fileName(ring).c_str()), 0);
-  }
-  systemCall(__NR_close, folder);
-  if (failed(mapping)) return false;
-  systemCall(__NR_madvise, mapping, static_cast<long>(size), MADV_DONTFORK);
-  systemCall(__NR_madvise, mapping, static_cast<long>(size), MADV_DONTDUMP);
-  ring.header = reinterpret_cast<format::RingHeader*>(mapping);
-  ring.size = size;
-  return true;
 }
 
 // `late`: the thread has run traced code before, which nobody recorded.
@@ -160,7 +112,7 @@ void fillRing(Ring& ring, const Layout& main, bool late) {
   header.threadStart = late ? 0 : now;
   header.state = static_cast<std::uint32_t>(format::RingState::InUse);
   header.segmentCount = format::kMaxSegments;
-  systemCall(__NR_prctl, PR_GET_NAME, asLong(header.name));
+  if (!process.sandboxed) systemCall(__NR_prctl, PR_GET_NAME, asLong(header.name));
   auto* base = reinterpret_cast<std::uint8_t*>(ring.header);
   std::uint64_t offset = format::kRingHeaderSize;
   for (unsigned i = 0; i < format::kMaxSegments; ++i) {
@@ -180,12 +132,52 @@ void fillRing(Ring& ring, const Layout& main, bool late) {
   __atomic_store_n(&header.magic, format::kRingMagic, __ATOMIC_RELEASE);
 }
 
+void giveRing(Ring& ring, std::uint32_t tid, bool late) {
+  ring.tid = tid;
+  ring.order = __atomic_add_fetch(&ringsTaken, 1u, __ATOMIC_RELAXED);
+  fillRing(ring, mainLayout(), late);
+  setUse(ring, Ring::Use::Live);
+  __atomic_fetch_add(&process.file->ringCount, 1u, __ATOMIC_RELEASE);
+}
+
+// Without a lock, for where the program filters its system calls nobody may block signals. Null if there is
+// none, or none that is still as it was seen.
+bool claim(Ring& ring, Ring::Use expected) {
+  return __atomic_compare_exchange_n(&ring.use, &expected, Ring::Use::Making, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED);
+}
+Ring* claimMapped() {
+  for (Ring& ring : rings)
+    if (useOf(ring) == Ring::Use::Reserved && claim(ring, Ring::Use::Reserved)) return &ring;
+  for (;;) {
+    Ring* oldest = nullptr;
+    for (Ring& ring : rings)
+      if (useOf(ring) == Ring::Use::Ended && ring.header != nullptr &&
+          (oldest == nullptr || ring.order < oldest->order))
+        oldest = &ring;
+    if (oldest == nullptr || claim(*oldest, Ring::Use::Ended)) return oldest;
+  }
+}
+
+// One that is mapped already, for a thread that can have no other.
+Ring* takeMapped(bool late) {
+  const std::uint32_t tid = process.sandboxed ? tidOfDescriptor() : rawTid();
+  if (tid == 0 || process.file == nullptr) return nullptr;
+  Ring* ring = claimMapped();
+  if (ring == nullptr) return nullptr;
+  if (!ring->allocated && !process.sandboxed) ring->allocated = allocateMapped(*ring, ring->size);
+  if (!ring->allocated) {
+    setUse(*ring, Ring::Use::Reserved);
+    return nullptr;
+  }
+  giveRing(*ring, tid, late);
+  return ring;
+}
+
 Ring* makeRing(bool late) {
+  if (process.sandboxed) return takeMapped(late);
   if (!openProcessFile()) return nullptr;
-  const Layout main = mainLayout();
-  const std::uint64_t history = chosenHistorySize();
-  const std::uint64_t size =
-      format::kRingHeaderSize + main.bytes() + (format::kMaxSegments - 1) * kHandlerLayout.bytes() + history;
+  const std::uint64_t size = ringSize();
   const Limits limits = limitsFor(size);
   Ring* ring = chooseEntry(limits);
   if (ring == nullptr) {
@@ -193,18 +185,22 @@ Ring* makeRing(bool late) {
     ring = chooseEntry(limits);
   }
   if (ring == nullptr) return nullptr;
-  const bool again = ring->use == Ring::Use::Ended;
-  const FileName former = fileName(*ring);
-  ring->use = Ring::Use::Free;
+  const Ring before = *ring;
+  if (!claim(*ring, before.use)) return takeMapped(late);
+  const bool again = before.use == Ring::Use::Ended;
+  const RingName former = fileName(before);
   ring->number = ringsMade;
-  ring->tid = rawTid();
+  ring->nameTid = rawTid();
   ring->header = nullptr;
-  ring->historySize = history;
-  if (!mapRing(*ring, size, again ? former.c_str() : nullptr)) return nullptr;
-  fillRing(*ring, main, late);
-  ring->use = Ring::Use::Live;
+  ring->historySize = chosenHistorySize();
+  if (!mapRing(*ring, size, again ? former.c_str() : nullptr)) {
+    *ring = before;
+    return takeMapped(late);
+  }
+  if (again && before.header != nullptr)
+    systemCall(__NR_munmap, asLong(before.header), static_cast<long>(before.size));
   ++ringsMade;
-  __atomic_store_n(&process.file->ringCount, ringsMade, __ATOMIC_RELEASE);
+  giveRing(*ring, rawTid(), late);
   return ring;
 }
 
@@ -223,6 +219,26 @@ void destroyKey(void* value) {
 
 }  // namespace
 
+namespace {
+
+// False if there is no ring for the thread.
+bool beginRing(Thread& t) {
+  t.ring = makeRing(t.late);
+  if (t.ring == nullptr) return false;
+  t.level = 0;
+  t.endRounds = 0;
+  if (!process.sandboxed) makeAlternateStack(t);
+  Spills spills;  // of the probe that came here
+  saveSpills(spills);
+  pthread_setspecific(endKey, &t);  // a low key: its place is in the thread's descriptor, not allocated
+  restoreSpills(spills);
+  t.state = ThreadState::Traced;
+  setSlot(segmentOf(t, 0));
+  return true;
+}
+
+}  // namespace
+
 SegmentHeader* segmentOf(Thread& t, unsigned level) {
   return level < format::kMaxSegments ? &t.ring->header->segments[level] : &t.discard;
 }
@@ -235,27 +251,21 @@ void attach(Thread& t) {
       enterDiscard(t);
     return;
   }
-  if (t.state == ThreadState::Probation && process.recording && !process.sandboxed) {
-    if (!inOwnProcess()) return enterDiscard(t);  // in a vfork child: the thread is its parent's
-    Locked locked(process.lock);
-    enterDiscard(t);  // whatever is called from here, and happens to be traced, must not come here
-    t.ring = makeRing(t.late);
-    if (t.ring == nullptr && !t.late && process.file != nullptr)
-      __atomic_fetch_add(&process.file->ringsFailed, 1u, __ATOMIC_RELAXED);
-    if (t.ring != nullptr) {
-      t.level = 0;
-      t.endRounds = 0;
-      makeAlternateStack(t);
-      Spills spills;  // of the probe that came here
-      saveSpills(spills);
-      pthread_setspecific(endKey, &t);  // a low key: its place is in the thread's descriptor, not allocated
-      restoreSpills(spills);
-      t.state = ThreadState::Traced;
-      setSlot(segmentOf(t, 0));
-      return;
+  if (t.state == ThreadState::Probation && process.recording) {
+    if (process.sandboxed) {
+      enterDiscard(t);
+      t.state = ThreadState::Untraced;  // what interrupts this is not to come here
+      if (beginRing(t)) return;
+    } else {
+      if (!inOwnProcess()) return enterDiscard(t);  // in a vfork child: the thread is its parent's
+      Locked locked(process.lock);
+      enterDiscard(t);  // whatever is called from here, and happens to be traced, must not come here
+      if (beginRing(t)) return;
     }
+    if (!t.late && process.file != nullptr)
+      __atomic_fetch_add(&process.file->ringsFailed, 1u, __ATOMIC_RELAXED);
     t.late = true;
-    t.freedSeen = ringsFreed;
+    t.freedSeen = __atomic_load_n(&ringsFreed, __ATOMIC_RELAXED);
   }
   if (t.state == ThreadState::Probation) t.state = ThreadState::Untraced;
   enterDiscard(t);
@@ -285,7 +295,11 @@ void threadEnds() {
   Thread& t = thread();
   if (inForkedChild()) childStarted();
   if (process.sandboxed) {
-    if (t.state == ThreadState::Traced) writeThreadEnd(t);  // and its ring stays mapped
+    if (t.state != ThreadState::Traced) return;
+    writeThreadEnd(t);
+    Ring* const ring = t.ring;
+    t.ring = nullptr;
+    endRing(*ring);
     return;
   }
   Locked locked(process.lock);
@@ -293,10 +307,13 @@ void threadEnds() {
   leaveLostRing();
   if (t.state == ThreadState::Traced) {
     writeThreadEnd(t);
-    systemCall(__NR_munmap, asLong(t.ring->header), static_cast<long>(t.ring->size));
+    endRing(*t.ring);
+  } else {
+    // What is mapped there may be the program's by now.
+    t.ring->header = nullptr;
+    setUse(*t.ring, Ring::Use::Ended);
+    ++ringsFreed;
   }
-  t.ring->use = Ring::Use::Ended;
-  ++ringsFreed;
   t.ring = nullptr;
   dropAlternateStack(t);
 }
@@ -305,7 +322,40 @@ bool watchThreadEnds() { return pthread_key_create(&endKey, destroyKey) == 0; }
 
 void forgetRings() {
   memset(rings, 0, sizeof rings);
-  ringsMade = ringsFreed = 0;
+  ringsMade = ringsTaken = ringsFreed = 0;
+  reserved = false;
+}
+
+void reserveRings(bool allocated) {
+  if (inForkedChild()) childStarted(true);
+  if (!process.recording || process.sandboxed || !inOwnProcess()) return;
+  Locked locked(process.lock);
+  if (!openProcessFile()) return;
+  const std::uint64_t size = ringSize();
+  const Limits limits = limitsFor(size);
+  unsigned kept = 0, spare = 0;
+  for (Ring& ring : rings) {
+    const Ring::Use use = useOf(ring);
+    if (use == Ring::Use::Free) continue;
+    ++kept;
+    if (use != Ring::Use::Reserved) continue;
+    if (allocated && !ring.allocated && spare < kMostAllocated)
+      ring.allocated = allocateMapped(ring, ring.size);
+    if (ring.allocated || !allocated) ++spare;
+  }
+  for (Ring& ring : rings) {
+    if (spare >= (allocated ? kMostAllocated : kMostReserved) || kept >= limits.all || kept >= limits.live)
+      break;
+    if (useOf(ring) != Ring::Use::Free) continue;
+    ring = {};
+    ring.number = ringsMade;
+    ring.historySize = chosenHistorySize();
+    if (!mapReserve(ring, size, spare + 1, allocated)) break;
+    ++ringsMade, ++kept, ++spare;
+    setUse(ring, Ring::Use::Reserved);
+    reserved = true;
+    if (ring.allocated) allocated = true;
+  }
 }
 
 bool withdrawFiles() {
@@ -313,7 +363,7 @@ bool withdrawFiles() {
   Locked locked(process.lock);
   if (t.state != ThreadState::Traced) return false;
   for (const Ring& ring : rings)
-    if (ring.use != Ring::Use::Free && &ring != t.ring) return false;
+    if (useOf(ring) != Ring::Use::Free && useOf(ring) != Ring::Use::Reserved && &ring != t.ring) return false;
   withdrawProcessFolder();
   return true;
 }
@@ -322,6 +372,11 @@ void restoreFiles() {
   Thread& t = thread();
   Locked locked(process.lock);
   if (t.state != ThreadState::Traced) return;
+  for (Ring& ring : rings) {
+    if (useOf(ring) != Ring::Use::Reserved) continue;
+    unmapRing(ring);
+    setUse(ring, Ring::Use::Free);
+  }
   if (!restoreProcessFolder() || !mapRing(*t.ring, t.ring->size)) {
     // Recording goes on in memory that nobody finds: there is no harm in it, and no folder without rings.
     withdrawProcessFolder();

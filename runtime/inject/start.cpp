@@ -77,6 +77,7 @@ void listenToAudit() {
                      __register_atfork(nullptr, nullptr, forked, nullptr) == 0;
   if (ready) {
     rememberStandardError();
+    findTidInDescriptor();
     on_exit(processExits, nullptr);
     __cxa_at_quick_exit(processEnds, nullptr);
     learnNames();

@@ -52,6 +52,24 @@ bool threadSlotInPlace() {
   return place >= start && place + 8 * (1 + format::kSpillSlots) <= start + sizeof block.slots;
 }
 
+namespace {
+
+constinit bool tidIsInDescriptor = false;
+
+std::uint32_t wordOfDescriptor() {
+  constexpr int kPlace = 720;  // of `tid` in struct pthread, on x86-64
+  std::uint32_t word;
+  __asm__ volatile("movl %%fs:%c1, %0" : "=r"(word) : "i"(kPlace));
+  return word;
+}
+
+}  // namespace
+
+std::uint32_t tidOfDescriptor() { return tidIsInDescriptor ? wordOfDescriptor() : 0; }
+void findTidInDescriptor() {
+  tidIsInDescriptor = wordOfDescriptor() == static_cast<std::uint32_t>(systemCall(__NR_gettid));
+}
+
 void enterDiscard(Thread& t) {
   const auto base = reinterpret_cast<std::uint64_t>(t.discardWords);
   t.discardWords[kDiscardWords - 1] = format::kSentinelWord;

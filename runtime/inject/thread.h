@@ -85,4 +85,10 @@ bool threadSlotInPlace();
 
 void enterDiscard(Thread& t);
 
+// The calling thread's number without a system call: glibc keeps it in the descriptor that %fs leads to. 0 if
+// that is not so.
+std::uint32_t tidOfDescriptor();
+// Sees whether it is so.
+void findTidInDescriptor();
+
 }  // namespace traceback::inject

@@ -49,6 +49,20 @@ class DeployedTest : public QObject {
     QVERIFY2(print.out.contains("<-- fault"), print.out.constData());
   }
 
+  void whatItLeavesWithoutASnapNamesTheProgram() {
+    const QString program = deploy(CRASH_PROGRAM);
+    auto environment = m_line->environment();
+    environment.insert("TRACEBACK_COLLECTOR", "/nowhere/traceback");
+    const Ran ran = run("/bin/sh", QStringList{"-c", "ulimit -c 0; exec \"$0\"", program}, environment);
+    QCOMPARE(ran.status, 128 + SIGSEGV);
+    QVERIFY(snaps().isEmpty());
+    QCOMPARE(m_line->traceback({"recover"}).status, 0);
+    QCOMPARE(snaps().size(), 1);
+    const Ran info = m_line->traceback({"info", m_line->snapFolder() + '/' + snaps()[0]});
+    const QByteArray name = QFileInfo(program).canonicalFilePath().toUtf8();
+    QVERIFY2(info.out.contains("program       " + name + " (pid "), info.out.constData());
+  }
+
   void itFindsTheRuntimeAlsoWhenItIsNotPositionIndependent() {
     const Ran ran = runIt(deploy(CRASH_NO_PIE_PROGRAM));
     QCOMPARE(ran.status, 128 + SIGSEGV);

@@ -4,6 +4,7 @@
 
 #include <QTest>
 #include <algorithm>
+#include <set>
 
 #include "runtime/collect/recover.h"
 #include "snap_dump.h"
@@ -11,6 +12,7 @@
 
 using namespace traceback;
 using namespace traceback::testing;
+using format::RecordType;
 
 namespace {
 
@@ -70,6 +72,53 @@ class ConfinementTest : public QObject {
       QVERIFY(
           std::ranges::contains(snap->rings.at(snap->faulting()->ringIndex).segments[0].dagCodes(), kStore));
     }
+  }
+
+  void threadsThatBeginAfterwardsAreRecorded_data() {
+    QTest::addColumn<QString>("what");
+    QTest::addColumn<int>("atOnce");
+    QTest::addColumn<int>("recorded");
+    QTest::newRow("in another root folder") << "chroot" << 24 << 24;
+    QTest::newRow("as another user") << "user" << 24 << 24;
+    QTest::newRow("with a ring folder that became read-only") << "read-only" << 24 << 24;
+    QTest::newRow("with all descriptors closed") << "descriptors" << 24 << 24;
+    QTest::newRow("where few system calls are allowed") << "filter" << 8 << 8;
+    QTest::newRow("where few system calls are allowed, and too many") << "filter" << 12 << 8;
+  }
+  void threadsThatBeginAfterwardsAreRecorded() {
+    QFETCH(QString, what);
+    QFETCH(int, atOnce);
+    QFETCH(int, recorded);
+    TracedRun plain("confined"), traced("confined");
+    plain.setTraced(false);
+    const auto arguments = [&](const TracedRun& run) {
+      return QStringList{what, "fault", QString::fromStdString(run.ringFolder().parent_path().string()),
+                         QString::number(atOnce)};
+    };
+    const Outcome expected = plain.run(arguments(plain));
+    if (expected.status == kNotPermitted) QSKIP(expected.errors);
+    const Outcome actual = traced.run(arguments(traced));
+    QCOMPARE(actual.output, expected.output);
+    QCOMPARE(actual.killed, expected.killed);
+    QCOMPARE(actual.status, expected.status);
+
+    recovered(traced);
+    QCOMPARE(traced.snaps().size(), 1u);
+    const auto snap = dumpSnap(traced.snaps()[0]);
+    QVERIFY(snap);
+    constexpr std::uint32_t kInTurn = 20;
+    QCOMPARE(snap->process.ringsFailed, static_cast<std::uint32_t>(atOnce - recorded));
+    QCOMPARE(snap->process.ringCount, 1 + kInTurn + static_cast<std::uint32_t>(recorded));
+    std::set<std::uint32_t> whole;
+    for (const RingDump& ring : snap->rings) {
+      for (const Segment& segment : ring.segments) QCOMPARE(segment.damaged, 0u);
+      const auto& records = ring.segments[0].records;
+      if (std::ranges::count(records, RecordType::ThreadEnd, &Record::type) != 1) continue;
+      QCOMPARE(std::ranges::count(records, RecordType::ThreadStart, &Record::type), 1);
+      QVERIFY(ring.segments[0].dagCodes().size() >= 20);
+      whole.insert(ring.header.tid);
+    }
+    QVERIFY2(static_cast<int>(whole.size()) >= recorded, qPrintable(QString::number(whole.size())));
   }
 
   void aDaemonIsSnappedAsAnyOther() {

@@ -3,13 +3,17 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <grp.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -39,6 +43,39 @@ static void thread(void) {
   pthread_t other;
   if (pthread_create(&other, NULL, inThread, NULL)) exit(9);
   pthread_join(other, NULL);
+}
+
+// Some in turn, and then some at once.
+enum { kInTurn = 20, kMostAtOnce = 64 };
+static pthread_barrier_t together;
+static void* amongOthers(void* unused) {
+  inThread(NULL);
+  pthread_barrier_wait(&together);
+  return unused;
+}
+static void threads(int atOnce) {
+  for (int i = 0; i < kInTurn; ++i) thread();
+  pthread_t all[kMostAtOnce];
+  pthread_barrier_init(&together, NULL, (unsigned)atOnce);
+  for (int i = 0; i < atOnce; ++i)
+    if (pthread_create(&all[i], NULL, amongOthers, NULL)) exit(9);
+  for (int i = 0; i < atOnce; ++i) pthread_join(all[i], NULL);
+}
+
+// Whatever threads of libc need not ends the process.
+static void allowLittle(void) {
+  static const int ended[] = {SYS_openat,      SYS_open,   SYS_gettid, SYS_getpid,     SYS_prctl,
+                              SYS_sigaltstack, SYS_tgkill, SYS_rename, SYS_sched_yield};
+  enum { kEnded = sizeof ended / sizeof *ended };
+  struct sock_filter filter[2 * kEnded + 2] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
+  for (int i = 0; i < kEnded; ++i) {
+    filter[1 + 2 * i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)ended[i], 0, 1);
+    filter[2 + 2 * i] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+  }
+  filter[2 * kEnded + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  const struct sock_fprog program = {2 * kEnded + 2, filter};
+  need(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
 }
 
 // With file systems of its own, into which nobody can write at `path`.
@@ -81,17 +118,30 @@ int main(int argc, char** argv) {
     if (!runtime && !strstr(dlerror(), "static TLS")) return 8;
   }
   count(&counter, 10);
+  const int atOnce = argc > 4 ? atoi(argv[4]) : 1;
   if (!strcmp(what, "chroot")) {
     need(!mkdir("jail", 0755) && !chroot("jail") && !chdir("/"));
-    thread();
+    threads(atOnce);
   }
   if (!strcmp(what, "user")) {
     need(!setgroups(0, NULL) && !setgid(65534) && !setuid(65534));
+    threads(atOnce);
+  }
+  if (!strcmp(what, "user-by-number")) {  // of this thread alone
+    need(!syscall(SYS_setresuid, 65534, 65534, 65534));
     thread();
   }
   if (!strcmp(what, "read-only")) {
     readOnly(argv[3]);
-    thread();
+    threads(atOnce);
+  }
+  if (!strcmp(what, "filter")) {
+    allowLittle();
+    threads(atOnce);
+  }
+  if (!strcmp(what, "descriptors")) {  // as daemons close all that they do not know
+    for (int i = 3; i < 1024; ++i) close(i);
+    threads(atOnce);
   }
   if (!strcmp(what, "clone")) {
     char* stack = mmap(NULL, kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
