@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "instrument/analysis/eligibility.h"
+#include "instrument/code_bases.h"
 #include "instrument/elf/elf_plan.h"
 #include "instrument/elf/elf_writer.h"
 #include "instrument/elf/preinit.h"
@@ -72,8 +73,9 @@ struct Form {
   std::vector<std::byte> bytes;
 };
 
-Result<Form> instrumentedForm(const std::filesystem::path& input, const Options& options,
-                              const Progress& progress) {
+// `name`: as which its codes are known (code_bases.h); empty: nothing will be written.
+Result<Form> instrumentedForm(const std::filesystem::path& input, const std::filesystem::path& name,
+                              const Options& options, const Progress& progress) {
   const auto file = loader::MappedFile::open(input);
   if (!file) return std::unexpected(file.error());
   const auto image = ElfImage::parse(file->bytes(), input.string());
@@ -88,6 +90,11 @@ Result<Form> instrumentedForm(const std::filesystem::path& input, const Options&
   if (!layout) return std::unexpected(layout.error());
   auto plan = makePlan(*image, options, progress);
   if (!plan) return std::unexpected(plan.error());
+  if (!options.codeBases.empty() && !name.empty()) {
+    const auto base = takeCodes(options.codeBases, name, plan->codeSpan, plan->codeBase);
+    if (!base) return std::unexpected(base.error());
+    plan->codeBase = *base;
+  }
   auto segment = buildSegment(*plan, layout->segment, layout->moduleSlots, options, progress);
   if (!segment) return std::unexpected(segment.error());
 
@@ -116,7 +123,7 @@ Result<Form> instrumentedForm(const std::filesystem::path& input, const Options&
 
 Result<Report> instrumentFile(const std::filesystem::path& input, const std::filesystem::path& output,
                               const Options& options, const Progress& progress) {
-  auto form = instrumentedForm(input, options, progress);
+  auto form = instrumentedForm(input, output, options, progress);
   if (!form) return std::unexpected(form.error());
   if (const auto written = writeFile(output, form->bytes, input); !written)
     return std::unexpected(written.error());
@@ -127,7 +134,7 @@ Result<Report> instrumentFile(const std::filesystem::path& input, const std::fil
 
 Result<Report> planFile(const std::filesystem::path& input, const Options& options,
                         const Progress& progress) {
-  auto form = instrumentedForm(input, options, progress);
+  auto form = instrumentedForm(input, {}, options, progress);
   if (!form) return std::unexpected(form.error());
   if (progress) progress(1);
   return std::move(form->report);

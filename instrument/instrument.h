@@ -46,6 +46,9 @@ struct Options {
   std::string runtime;
   bool keepOrigin = false;  // a record in the file from which the original can be had back
   std::string product;  // version of the program that instruments, for that record
+  // In which modules agree on their codes (code_bases.h); empty: each has those that its bytes lead to.
+  // Nothing that a cached output depends on, for such are made without.
+  std::filesystem::path codeBases;
   unsigned threads = 0;  // 0: as many as processors. The output does not depend on it
 };
 

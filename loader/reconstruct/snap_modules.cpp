@@ -67,6 +67,23 @@ std::unique_ptr<const LineSource> findLines(const model::Module& module, const L
   return source;
 }
 
+// Empty of one that was traced.
+std::string whyUntraced(const format::ProcessModule& module) {
+  switch (static_cast<format::BindState>(module.bindState)) {
+    case format::BindState::Bound:
+      return {};
+    case format::BindState::NoThreadSlot:
+      return "too much thread-local storage was loaded before the runtime";
+    case format::BindState::CodesTaken:
+      return "the process had no codes left for its records";
+    case format::BindState::VersionMismatch:
+      return "it was instrumented for another version of the runtime";
+    case format::BindState::TableFull:
+      return "the process had more modules than can be told apart";
+  }
+  return "the runtime did not take it";
+}
+
 }  // namespace
 
 SnapModules findModules(const SnapReader& snap, const SnapContents& contents, const LoadOptions& options,
@@ -86,6 +103,8 @@ SnapModules findModules(const SnapReader& snap, const SnapContents& contents, co
     done = i / static_cast<double>(count);
     name = lastPart(module.path);
     if (!goOn(done, "Reading the map of " + name)) break;
+    if (const std::string why = whyUntraced(contents.modules[i]); !why.empty())
+      report.add(model::Severity::DataLoss, std::format("{}: ran untraced: {}", name, why));
     module.map = findMap(snap, i, module, options.useLocalMaps, result.mapProblems.emplace_back());
     model::Module shown;
     const auto* map = module.view();

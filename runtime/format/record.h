@@ -14,7 +14,8 @@
 // probe writes the first of them, its light probes OR bits into it. (The paper, figure 1, has a
 // fixed split of 21 bits of id and 10 of path; here each DAG takes what it needs.) A module owns the
 // codes [base, base + span), which no other module of the process may touch. The first run of codes
-// is the bad DAG: a module that found no room of its own writes only that.
+// is the bad DAG, no module's: a module that found no room of its own runs untraced, for its probes would say
+// what nobody understands.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +31,8 @@ inline constexpr Word kSentinelWord = 0xFFFF'FFFF;
 
 inline constexpr unsigned kMaxPathBits = 10;
 inline constexpr Word kDagFlag = 0x8000'0000;
-inline constexpr Word kBadDagCode = 0;                                // and the 2^10 - 1 codes after it
-inline constexpr Word kFirstCode = Word{1} << kMaxPathBits;           // the first that a module may own
+inline constexpr Word kBadDagCode = 0;  // and the 2^10 - 1 codes after it
+inline constexpr Word kFirstCode = Word{1} << kMaxPathBits;  // the first that a module may own
 inline constexpr Word kEndCode = 0x8000'0000 - (Word{1} << kMaxPathBits);  // one past the last
 
 constexpr bool isDagRecord(Word word) { return (word & kDagFlag) != 0 && word != kSentinelWord; }
@@ -43,38 +44,38 @@ constexpr Word dagRecord(Word code) { return code | kDagFlag; }
 // Payload values are 64-bit unless said otherwise and take kWordsPerValue payload words each, in the
 // order named, least significant 29 bits first.
 enum class RecordType : std::uint8_t {
-  ThreadStart = 1,    // time, tid
-  ThreadEnd = 2,      // time, tid
-  Timestamp = 3,      // time
-  SignalBegin = 4,    // see SignalBeginField; detail: signal number | SignalFlag
-  SignalEnd = 5,      // time, pc at which the interrupted code goes on (as in SignalBeginField::Pc)
-  Exception = 6,      // time, pc, type-info address; detail 0: thrown, 1: uncaught
-  ModuleLoad = 7,     // time, index in the process file's module table
-  ModuleUnload = 8,   // time, index in the process file's module table
-  Sync = 9,           // time, object, sequence; detail: SyncKind
-  Snap = 10,          // time; detail: SnapReason (snap.h)
-  LoopCount = 11,     // count
-  Resumption = 12,    // position in the segment named by detail from which control came back here
-  Gap = 13,           // time; detail: GapReason. Records are missing here.
+  ThreadStart = 1,  // time, tid
+  ThreadEnd = 2,  // time, tid
+  Timestamp = 3,  // time
+  SignalBegin = 4,  // see SignalBeginField; detail: signal number | SignalFlag
+  SignalEnd = 5,  // time, pc at which the interrupted code goes on (as in SignalBeginField::Pc)
+  Exception = 6,  // time, pc, type-info address; detail 0: thrown, 1: uncaught
+  ModuleLoad = 7,  // time, index in the process file's module table
+  ModuleUnload = 8,  // time, index in the process file's module table
+  Sync = 9,  // time, object, sequence; detail: SyncKind
+  Snap = 10,  // time; detail: SnapReason (snap.h)
+  LoopCount = 11,  // count
+  Resumption = 12,  // position in the segment named by detail from which control came back here
+  Gap = 13,  // time; detail: GapReason. Records are missing here.
 };
 
 // The order of a SignalBegin's values. It stands in the segment of the handler, not of the code that
 // it interrupts: the interrupted segment is left exactly as it was.
 enum class SignalBeginField : std::uint8_t {
-  Time,          // TSC
-  Pc,            // where the signal interrupted the thread: an address in the process, of a copy if
-                 // it was in instrumented code
+  Time,  // TSC
+  Pc,  // where the signal interrupted the thread: an address in the process, of a copy if
+       // it was in instrumented code
   FaultAddress,  // si_addr of a fault, else 0
   SenderOrCode,  // low 32 bits: si_code; high 32 bits: si_pid of a sent signal
-  Position,      // position (ring.h) of the interrupted segment's cursor
-  Record,        // the word at that position at that time; 0 if the cursor's word is not yet written
-  Sequence,      // counts the thread's signals from 0: a hole means that some were overwritten
+  Position,  // position (ring.h) of the interrupted segment's cursor
+  Record,  // the word at that position at that time; 0 if the cursor's word is not yet written
+  Sequence,  // counts the thread's signals from 0: a hole means that some were overwritten
   Count
 };
 
 enum SignalFlag : std::uint16_t {
   kSignalNumberMask = 0x00FF,
-  kSignalFatal = 0x0100,    // the default action follows: the process ends here
+  kSignalFatal = 0x0100,  // the default action follows: the process ends here
   kSignalHandled = 0x0200,  // a handler of the program runs next
   kSignalSegmentShift = 12,  // bits 12 to 14: number of the interrupted segment
   kSignalSegmentMask = 0x7000,

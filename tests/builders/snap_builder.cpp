@@ -100,7 +100,7 @@ SnapBuilder ProcessText::snap() const {
   std::memcpy(module.mapId, map->id().data(), 16);
   module.codeBase = options.codeBase;
   module.codeSpan = map->codeSpan();
-  module.bindState = static_cast<std::uint32_t>(format::BindState::Bound);
+  module.bindState = static_cast<std::uint32_t>(bindState);
   std::memcpy(module.path, "/cache/prog", 11);
   snap.addObject(format::SectionType::Modules, module, deflate);
 

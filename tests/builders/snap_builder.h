@@ -50,6 +50,7 @@ struct ProcessText {
   bool withMap = true;
   bool deflate = true;
   bool ringInBlocks = false;
+  format::BindState bindState = format::BindState::Bound;
 
   SnapBuilder snap() const;
 };

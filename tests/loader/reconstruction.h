@@ -37,6 +37,7 @@ struct Scenario {
   std::string_view pc = {};  // of the thread at the end, in the map's terms; empty: not known
   bool withMap = true;
   loader::LineSourceFactory lines = {};
+  format::BindState bindState = format::BindState::Bound;
 };
 
 struct Outcome {
@@ -57,6 +58,7 @@ inline Outcome reconstruct(const Scenario& scenario) {
   const RingText ring(scenario.ring, map, scenario.options);
   ProcessText process{.map = &map, .ring = &ring, .options = scenario.options};
   process.withMap = scenario.withMap;
+  process.bindState = scenario.bindState;
   process.signal = scenario.signal;
   process.signalCode = scenario.signal == 0 ? 0 : 1;
   process.reason = scenario.signal == 0 ? format::SnapReason::UserRequest : format::SnapReason::Fault;

@@ -178,6 +178,20 @@ class DamageTest : public QObject {
     QVERIFY(got.notes().find("no known module x1") != std::string::npos);
   }
 
+  void aModuleThatTheRuntimeDidNotTakeIsSaidToHaveRunUntraced() {
+    using enum format::BindState;
+    for (const auto& [state, why] :
+         {std::pair(CodesTaken, "no codes left"), std::pair(NoThreadSlot, "thread-local"),
+          std::pair(VersionMismatch, "another version"), std::pair(TableFull, "more modules"),
+          std::pair(format::BindState(77), "did not take it")}) {
+      const auto got = reconstruct({.map = kLoop, .ring = "thread-end\n", .bindState = state});
+      QVERIFY2(got.notes().find("prog: ran untraced: ") != std::string::npos, got.notes().c_str());
+      QVERIFY2(got.notes().find(why) != std::string::npos, got.notes().c_str());
+    }
+    QVERIFY(reconstruct({.map = kLoop, .ring = "thread-end\n"}).notes().find("untraced") ==
+            std::string::npos);
+  }
+
  private:
   using RingTextOptions = tests::RingText::Options;
 

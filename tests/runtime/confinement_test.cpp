@@ -1,6 +1,8 @@
 // Programs that give up rights, folders and what libc knows of their threads: they do and end as without the
 // runtime, and what they recorded until then is there.
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <QTest>
 #include <algorithm>
@@ -37,6 +39,8 @@ class ConfinementTest : public QObject {
     QTest::newRow("as another user") << "user" << true;
     QTest::newRow("with no folder to write rings to") << "no-rings" << false;
     QTest::newRow("with a ring folder that became read-only") << "read-only" << true;
+    QTest::newRow("with no room for rings") << "full-rings" << false;
+    QTest::newRow("with no room for snaps") << "full-snaps" << true;
     QTest::newRow("with a thread that libc does not know") << "clone" << true;
     QTest::newRow("with stacks of its own") << "context" << true;
   }
@@ -121,6 +125,33 @@ class ConfinementTest : public QObject {
     QVERIFY2(static_cast<int>(whole.size()) >= recorded, qPrintable(QString::number(whole.size())));
   }
 
+  void withoutARuntimeFolderRingsAreInSharedMemory() {
+    if (!std::filesystem::is_directory("/dev/shm")) QSKIP("there is no /dev/shm");
+    TracedRun traced;
+    traced.setVariable("XDG_RUNTIME_DIR", "/nowhere");
+    const auto shared = std::filesystem::path("/dev/shm/traceback-" + std::to_string(::geteuid()));
+    auto process = traced.start({"pause"});
+    QVERIFY(process->waitForReadyRead(30'000));
+    const std::string prefix = std::to_string(process->processId()) + "-";
+    const auto own = [&] {
+      std::vector<std::filesystem::path> found;
+      for (const auto& entry : std::filesystem::directory_iterator(shared))
+        if (entry.path().filename().string().starts_with(prefix)) found.push_back(entry.path());
+      return found;
+    };
+    QCOMPARE(own().size(), 1u);
+    QVERIFY(!TracedRun::rings(own()[0]).empty());
+    struct stat status{};
+    QCOMPARE(::lstat(shared.c_str(), &status), 0);
+    QVERIFY(S_ISDIR(status.st_mode) && status.st_uid == ::geteuid());
+    QCOMPARE(status.st_mode & 0777, 0700u);
+    process->write("\n");
+    QCOMPARE(TracedRun::finish(*process).status, 4);
+    QVERIFY(own().empty());
+    QVERIFY(traced.run({"fault", "null"}).killed);
+    QCOMPARE(traced.snaps().size(), 1u);
+  }
+
   void aDaemonIsSnappedAsAnyOther() {
     TracedRun traced("confined");
     const Outcome outcome = traced.run({"daemon", "fault"});
@@ -144,7 +175,8 @@ class ConfinementTest : public QObject {
     traced.setTraced(false);
     traced.setVariable("GLIBC_TUNABLES", tunables);
     const Outcome outcome = traced.run({"late", "return", TracedRun::runtimePath()});
-    QCOMPARE(outcome.output, QByteArray("20\n"));
+    // Two times ten, four threads' twenty and then a thousand times that, and the new one's.
+    QCOMPARE(outcome.output, QByteArray("80120\n"));
     QVERIFY(!outcome.killed);
     QCOMPARE(outcome.status, 4);
     QVERIFY(traced.processFolders().empty());

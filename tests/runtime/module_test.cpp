@@ -104,6 +104,24 @@ class ModuleTest : public QObject {
     QVERIFY(living[1] >= living[0] + modules[0].codeSpan && living[2] >= living[1] + modules[0].codeSpan);
   }
 
+  void aModuleForWhichNoCodesAreLeftRunsUntraced() {
+    TracedRun traced("modules");
+    const QString one = TracedRun::programPath("libmodule.so"),
+                  all = TracedRun::programPath("libgreedy_module.so");
+    QCOMPARE(traced.run({all, one}).output, QByteArray("40\nmissing: 0\nerror\n"));
+    const auto folder = traced.processFolders().at(0);
+    const auto modules = modulesOf(folder);
+    QCOMPARE(modules.size(), 3u);
+    QCOMPARE(modules[1].bindState, std::uint32_t(BindState::CodesTaken));
+    // Nor does it take any from those that come later.
+    QCOMPARE(modules[2].bindState, std::uint32_t(BindState::Bound));
+    const auto rings = traced.rings(folder);
+    QCOMPARE(rings.at(0).segments[0].damaged, 0u);
+    QCOMPARE(rings[0].segments[0].dagCodes().size(), 30u);
+    QCOMPARE(recordsOf(rings[0], kCodes), 20u);
+    QCOMPARE(recordsOf(rings[0], modules[2].codeBase), 10u);
+  }
+
   void aModuleForAnotherRuntimeRunsUntraced() {
     TracedRun traced("modules");
     QCOMPARE(traced.run({TracedRun::programPath("libother_version.so")}).output,

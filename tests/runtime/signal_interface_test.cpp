@@ -12,7 +12,7 @@ class SignalInterfaceTest : public QObject {
   void behavesAsWithoutTheRuntime_data() {
     QTest::addColumn<QString>("kind");
     for (const char* kind : {"actions", "old", "delivery", "nesting", "stacks", "overflow", "children",
-                             "threads", "unwinding", "abort", "raw"})
+                             "threads", "unwinding", "abort", "raw", "restart", "masks", "cores"})
       QTest::newRow(kind) << kind;
   }
   void behavesAsWithoutTheRuntime() {

@@ -212,6 +212,12 @@ void addInstrument(CLI::App& app, Action& chosen) {
                    "Where a program finds libtraceback.so when it is started by itself (default: where it\n"
                    "is installed now); none: it then runs untraced")
       ->type_name("PATH");
+  command
+      ->add_option("--code-bases", call->options.codeBases,
+                   "A file in which modules that are instrumented with it agree on the numbers of their\n"
+                   "records, so that none has to be moved when it is loaded; made if missing, kept for the\n"
+                   "next build")
+      ->type_name("FILE");
   command->add_option("--report", call->report, "json: one object a file on standard output")
       ->check(CLI::IsMember({"text", "json"}));
   command->add_flag("--null", call->options.nullMode,

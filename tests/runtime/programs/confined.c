@@ -2,6 +2,8 @@
 // says what, the second how it ends.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -36,6 +38,15 @@ static void* inThread(void* unused) {
   volatile uint64_t own = 0;
   count(&own, 20);
   __atomic_fetch_add(&counter, own, __ATOMIC_RELAXED);
+  return unused;
+}
+
+static pthread_barrier_t late;
+static void* isThereAlready(void* unused) {
+  inThread(NULL);
+  pthread_barrier_wait(&late);
+  pthread_barrier_wait(&late);
+  for (int i = 0; i < 1000; ++i) inThread(NULL);
   return unused;
 }
 
@@ -79,10 +90,24 @@ static void allowLittle(void) {
 }
 
 // With file systems of its own, into which nobody can write at `path`.
-static void readOnly(const char* path) {
+static void mountOver(const char* path, unsigned long flags, const char* options) {
   need(!unshare(CLONE_NEWNS));
   need(!mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL));
-  need(!mount("none", path, "tmpfs", MS_RDONLY, NULL));
+  need(!mount("none", path, "tmpfs", flags, options));
+}
+static void readOnly(const char* path) { mountOver(path, MS_RDONLY, NULL); }
+
+// The same with no room left there.
+static void full(const char* folder, const char* name) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s%s", folder, name);
+  if (mkdir(path, 0700) && errno != EEXIST) exit(9);
+  mountOver(path, 0, "size=64k,mode=0700");
+  snprintf(path, sizeof path, "%s%s/fills", folder, name);
+  const int file = open(path, O_WRONLY | O_CREAT, 0600);
+  static char block[4096];
+  while (write(file, block, sizeof block) > 0) continue;
+  close(file);
 }
 
 // A thread that libc knows nothing of, with its maker's thread-local storage; it ends without libc, too.
@@ -110,12 +135,20 @@ int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const char* what = argv[1];
   if (!strcmp(what, "no-rings")) readOnly("/dev/shm");
+  if (!strcmp(what, "full-rings")) full(argv[3], "");
   if (!strcmp(what,
-              "late")) {  // the runtime, as a library of the program's own, when there is a thread already
-    static pthread_barrier_t barrier;
-    pthread_barrier_init(&barrier, NULL, 2);
+              "late")) {  // the runtime, as a library of the program's own, when threads are there already
+    enum { kThreads = 4 };
+    pthread_t others[kThreads];
+    pthread_barrier_init(&late, NULL, kThreads + 1);
+    for (int i = 0; i < kThreads; ++i)
+      if (pthread_create(&others[i], NULL, isThereAlready, NULL)) return 9;
+    pthread_barrier_wait(&late);  // all have run traced code
     void* runtime = dlopen(argv[3], RTLD_NOW | RTLD_GLOBAL);
     if (!runtime && !strstr(dlerror(), "static TLS")) return 8;
+    pthread_barrier_wait(&late);  // and now run it again, side by side with this one and a new one
+    thread();
+    for (int i = 0; i < kThreads; ++i) pthread_join(others[i], NULL);
   }
   count(&counter, 10);
   const int atOnce = argc > 4 ? atoi(argv[4]) : 1;
@@ -142,6 +175,10 @@ int main(int argc, char** argv) {
   if (!strcmp(what, "descriptors")) {  // as daemons close all that they do not know
     for (int i = 3; i < 1024; ++i) close(i);
     threads(atOnce);
+  }
+  if (!strcmp(what, "full-snaps")) {
+    full(argv[3], "/../snaps");
+    thread();
   }
   if (!strcmp(what, "clone")) {
     char* stack = mmap(NULL, kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -8,7 +8,9 @@
 #ifndef CODE_BASE
 #define CODE_BASE 0x00100000
 #endif
+#ifndef CODE_SPAN
 #define CODE_SPAN 0x4000
+#endif
 #ifndef MODULE_VERSION
 #define MODULE_VERSION 1
 #endif

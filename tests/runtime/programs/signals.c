@@ -1,8 +1,11 @@
 // What the signal interface does, written down: the output must be the same with the runtime as without.
 #define _GNU_SOURCE
 #define _XOPEN_SOURCE_EXTENDED
+#include <dirent.h>
 #include <errno.h>
 #include <execinfo.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -10,8 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -381,6 +388,143 @@ static void abortHandled(void) {
   abort();
 }
 
+// A handler that lets the call go on which it interrupted, once that has been begun again.
+static int restartPipe[2];
+static void feeds(int signal) {
+  traced_handler(signal);
+  ++calls;
+  if (write(restartPipe[1], "r", 1) != 1) _exit(9);
+}
+static void restart(void) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = feeds;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGALRM, &action, NULL);
+  if (pipe(restartPipe)) return;
+  for (int i = 0; i < 20; ++i) {
+    struct itimerval soon = {{0, 0}, {0, 3000}};
+    setitimer(ITIMER_REAL, &soon, NULL);
+    char byte = 0;
+    errno = 0;
+    const ssize_t got = read(restartPipe[0], &byte, 1);
+    printf("read %zd %c %d, calls %d\n", got, byte, errno, calls);
+  }
+}
+
+// The masks are the program's: of each thread, and within calls that take one.
+static void* ownMask(void* unused) {
+  sigset_t mask;
+  pthread_sigmask(SIG_BLOCK, NULL, &mask);
+  printf("inherited %d %d\n", sigismember(&mask, SIGUSR1), sigismember(&mask, SIGUSR2));
+  sigemptyset(&mask);
+  sigaddset(&mask, SIGUSR1);
+  printf("unblock %d\n", pthread_sigmask(SIG_UNBLOCK, &mask, NULL));
+  calls = 0;
+  pthread_kill(pthread_self(), SIGUSR1);
+  printf("calls %d\n", calls);
+  return unused;
+}
+static void masks(void) {
+  signal(SIGUSR1, handlerA);
+  signal(SIGUSR2, handlerA);
+  sigset_t both, none, old, pending;
+  sigemptyset(&none);
+  sigemptyset(&both);
+  sigaddset(&both, SIGUSR1);
+  sigaddset(&both, SIGUSR2);
+  printf("block %d, wrong %d\n", pthread_sigmask(SIG_BLOCK, &both, &old), pthread_sigmask(99, &both, NULL));
+  pthread_t thread;
+  pthread_create(&thread, NULL, ownMask, NULL);
+  pthread_join(thread, NULL);
+  // A descriptor takes what is pending; the handler sees nothing of it.
+  const int descriptor = signalfd(-1, &both, SFD_NONBLOCK | SFD_CLOEXEC);
+  struct signalfd_siginfo info[4];
+  calls = 0;
+  errno = 0;
+  printf("empty %zd", read(descriptor, info, sizeof info));
+  printf(" %d\n", errno);
+  raise(SIGUSR1);
+  const union sigval value = {.sival_int = 4711};
+  sigqueue(getpid(), SIGUSR2, value);
+  struct pollfd ready = {.fd = descriptor, .events = POLLIN};
+  printf("poll %d\n", poll(&ready, 1, 1000));
+  const ssize_t got = read(descriptor, info, sizeof info) / (ssize_t)sizeof *info;
+  for (ssize_t i = 0; i < got; ++i)
+    printf("descriptor %u own %d value %d\n", info[i].ssi_signo, info[i].ssi_pid == (unsigned)getpid(),
+           info[i].ssi_int);
+  printf("calls %d\n", calls);
+  close(descriptor);
+  // Each of these lets the pending one in, and is interrupted by it.
+  const int epoll = epoll_create1(0);
+  struct epoll_event event;
+  struct timespec second = {1, 0};
+  for (int i = 0; i < 4; ++i) {
+    raise(SIGUSR1);
+    errno = 0;
+    const int result = i == 0   ? ppoll(NULL, 0, &second, &none)
+                       : i == 1 ? pselect(0, NULL, NULL, NULL, &second, &none)
+                       : i == 2 ? epoll_pwait(epoll, &event, 1, 1000, &none)
+                                : sigsuspend(&none);
+    const int why = errno;
+    sigpending(&pending);
+    printf("%d: %d %d calls %d pending %d\n", i, result, why, calls, sigismember(&pending, SIGUSR1));
+  }
+  close(epoll);
+  raise(SIGUSR1);
+  siginfo_t taken;
+  printf("sigwaitinfo %d", sigwaitinfo(&both, &taken));
+  printf(" %d calls %d\n", taken.si_signo, calls);
+  const struct timespec little = {0, 1000000};
+  errno = 0;
+  printf("sigtimedwait %d", sigtimedwait(&both, &taken, &little));
+  printf(" %d\n", errno);
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+// What a parent learns of a child that breaks down, with and without core files, and the files.
+static void breaks(int signal) {
+  if (signal == SIGSEGV) store((int*)(uintptr_t)16);
+  if (signal == SIGABRT) abort();
+  kill(getpid(), signal);
+}
+static int coreFiles(void) {
+  int found = 0;
+  DIR* folder = opendir(".");
+  for (struct dirent* entry; folder && (entry = readdir(folder));) {
+    if (strncmp(entry->d_name, "core", 4)) continue;
+    char magic[4] = {0};
+    const int file = open(entry->d_name, O_RDONLY);
+    found += read(file, magic, 4) == 4 && !memcmp(magic, "\177ELF", 4);
+    close(file);
+    unlink(entry->d_name);
+  }
+  closedir(folder);
+  return found;
+}
+static void cores(void) {
+  const int signals[] = {SIGSEGV, SIGABRT, SIGQUIT, SIGFPE, SIGTERM};
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; ++i)
+    for (int large = 0; large < 2; ++large) {
+      struct rlimit limit;
+      getrlimit(RLIMIT_CORE, &limit);
+      limit.rlim_cur = large ? limit.rlim_max : 0;
+      setrlimit(RLIMIT_CORE, &limit);
+      fflush(stdout);
+      const pid_t child = fork();
+      if (child == 0) {
+        count(&counter, 5);
+        printf("dumpable %d\n", prctl(PR_GET_DUMPABLE));
+        fflush(stdout);
+        breaks(signals[i]);
+        pause();
+      }
+      int status = 0;
+      waitpid(child, &status, 0);
+      printf("signal %d core %d status %x files %d\n", signals[i], large, (unsigned)status, coreFiles());
+    }
+}
+
 static void rawAction(void) {
   // A program that goes round libc sees what libc has: its own handlers work.
   signal(SIGUSR1, handlerA);
@@ -397,7 +541,8 @@ int main(int argc, char** argv) {
   } kinds[] = {{"actions", everyAction}, {"old", oldFunctions}, {"delivery", delivery},
                {"nesting", nesting},     {"stacks", stacks},    {"overflow", overflow},
                {"children", children},   {"threads", threads},  {"unwinding", unwinding},
-               {"abort", abortHandled},  {"raw", rawAction}};
+               {"abort", abortHandled},  {"raw", rawAction},    {"restart", restart},
+               {"masks", masks},         {"cores", cores}};
   count(&counter, 3);
   for (size_t i = 0; argc > 1 && i < sizeof kinds / sizeof *kinds; ++i)
     if (!strcmp(argv[1], kinds[i].name)) {

@@ -1,0 +1,178 @@
+// The file in which modules that are instrumented together agree on their codes.
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "instrument/code_bases.h"
+#include "instrument/instrument.h"
+#include "runtime/format/module.h"
+#include "runtime/format/record.h"
+
+using namespace traceback;
+using instrument::takeCodes;
+
+namespace {
+
+constexpr std::uint32_t kFirst = format::kFirstCode, kEnd = format::kEndCode;
+
+struct Codes {
+  std::uint32_t base = 0, span = 0;
+};
+
+// Of an instrumented file.
+Codes codesOf(const QString& path) {
+  QFile file(path);
+  const QByteArray bytes = file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+  for (qsizetype at = 0; at + qsizetype(sizeof(format::ModuleHeader)) <= bytes.size(); at += 4096) {
+    format::ModuleHeader header;
+    std::memcpy(&header, bytes.data() + at, sizeof header);
+    if (header.magic == format::kModuleMagic) return {header.codeBase, header.codeSpan};
+  }
+  return {};
+}
+
+bool meet(const Codes& a, const Codes& b) { return a.base < b.base + b.span && b.base < a.base + a.span; }
+
+}  // namespace
+
+class CodeBases : public QObject {
+  Q_OBJECT
+
+  std::unique_ptr<QTemporaryDir> m_folder;
+  QString path(const QString& name) const { return m_folder->filePath(name); }
+  std::filesystem::path bases() const { return path("bases").toStdString(); }
+  std::optional<std::uint32_t> take(const char* name, std::uint32_t span, std::uint32_t wish) const {
+    const auto taken = takeCodes(bases(), path(name).toStdString(), span, wish);
+    return taken ? std::optional(*taken) : std::nullopt;
+  }
+  QByteArray text() const {
+    QFile file(path("bases"));
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+  }
+  void write(const QByteArray& text) const {
+    QFile file(path("bases"));
+    QVERIFY(file.open(QIODevice::WriteOnly) && file.write(text) == text.size());
+  }
+
+ private slots:
+  void init() { m_folder = std::make_unique<QTemporaryDir>(); }
+
+  void nobodyGetsTheCodesOfAnother() {
+    QCOMPARE(take("a", 0x800, 0x10000), 0x10000u);
+    QCOMPARE(take("b", 0x400, 0x10000), 0x10800u);  // wanted the same
+    QCOMPARE(take("c", 0x400, 0x10400), 0x10C00u);  // begins within the first
+    QCOMPARE(take("d", 0x800, 0xFC00), 0x11000u);   // ends within it
+    QCOMPARE(take("e", 0x400, 0xFC00), 0xFC00u);
+    QCOMPARE(text().count('\n'), 5);
+  }
+
+  void whoComesAgainHasItsOwn() {
+    QCOMPARE(take("a", 0x800, 0x10000), 0x10000u);
+    QCOMPARE(take("b", 0x800, 0x10000), 0x10800u);
+    QCOMPARE(take("a", 0x800, 0x50000), 0x10000u);
+    QCOMPARE(take("a", 0x400, 0x50000), 0x10000u);  // it has become smaller
+    QCOMPARE(take("./a", 0x800, 0x50000), 0x10000u);
+    QCOMPARE(text().count('\n'), 2);
+    QCOMPARE(take("a", 0xC00, 0x50000), 0x11000u);  // it grew, and another is behind it
+    QCOMPARE(take("c", 0x800, 0x10000), 0x10000u);  // what it had is free
+    QCOMPARE(take("a", 0xC00, 0x50000), 0x11000u);
+  }
+
+  void whereTheEndIsReachedItGoesOnFromTheFirst() {
+    QCOMPARE(take("a", 0x400, kEnd - 0x400), kEnd - 0x400);
+    QCOMPARE(take("b", 0x400, kEnd - 0x400), kFirst);
+    QCOMPARE(take("c", 0x400, kEnd - 0x400), kFirst + 0x400);
+    QCOMPARE(take("d", 0x800, kEnd - 0x800), kFirst + 0x800);
+  }
+
+  void whereNothingIsLeftItIsSaid() {
+    QCOMPARE(take("a", kEnd - kFirst - 0x400, kFirst), kFirst);
+    QCOMPARE(take("b", 0x400, kFirst), kEnd - 0x400);
+    const auto none = takeCodes(bases(), path("c").toStdString(), 0x400, kFirst);
+    QVERIFY(!none && none.error().file == bases().string() &&
+            none.error().message.contains("leaves no codes"));
+    QCOMPARE(text().count('\n'), 2);
+  }
+
+  void whatCannotBeUnderstoodIsNamedByItsLine_data() {
+    QTest::addColumn<QByteArray>("line");
+    for (const char* line : {"0x10000 0x400", "0x10000 a", "10000 0x400 a", "0x10001 0x400 a",
+                             "0x10000 0x0 a", "0x10000 0x401 a", "0x0 0x400 a", "0x7ffffc00 0x400 a",
+                             "0x10000 0xfffffc00 a", "0x1000000000 0x400 a", "x", "\x01"})
+      QTest::newRow(line) << QByteArray(line);
+  }
+  void whatCannotBeUnderstoodIsNamedByItsLine() {
+    QFETCH(QByteArray, line);
+    const QByteArray before = "# a comment\n0x10000 0x400 /a b\n" + line + "\n0x20000 0x400 /c\n";
+    write(before);
+    const auto taken = takeCodes(bases(), path("d").toStdString(), 0x400, 0x10000);
+    QVERIFY(!taken && taken.error().text().contains("line 3 is not"));
+    QCOMPARE(text(), before);
+  }
+
+  void aLineThatWasCutShortIsNoOther() {
+    write("0x10000 0x400 /a\n0x10400 0x400 /lib");
+    const auto taken = takeCodes(bases(), path("d").toStdString(), 0x400, 0x10000);
+    QVERIFY(!taken && taken.error().text().contains("line 2 is not"));
+  }
+
+  void theFileMayNotBeAnything() {
+    QVERIFY(!takeCodes("/nowhere/bases", path("a").toStdString(), 0x400, 0x10000));
+    QVERIFY(!takeCodes(m_folder->path().toStdString(), path("a").toStdString(), 0x400, 0x10000));
+    QVERIFY(!takeCodes("/dev/null", path("a").toStdString(), 0x400, 0x10000));
+    QVERIFY(!takeCodes(bases(), path("a\nb").toStdString(), 0x400, 0x10000));
+  }
+
+  void buildsThatRunSideBySideAgree() {
+    constexpr unsigned kThreads = 8, kEach = 25;
+    std::vector<Codes> all(std::size_t{kThreads} * kEach);
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < kThreads; ++i)
+      threads.emplace_back([&, i] {
+        for (unsigned k = 0; k < kEach; ++k) {
+          const std::string name = path(QString("%1-%2").arg(i).arg(k)).toStdString();
+          const std::uint32_t span = 0x400 * (1 + k % 3);
+          all[std::size_t{i} * kEach + k] = {takeCodes(bases(), name, span, 0x10000).value_or(0), span};
+        }
+      });
+    for (std::thread& thread : threads) thread.join();
+    std::ranges::sort(all, {}, &Codes::base);
+    QVERIFY(all.front().base == 0x10000);
+    for (std::size_t i = 1; i < all.size(); ++i) QVERIFY(all[i].base == all[i - 1].base + all[i - 1].span);
+  }
+
+  void modulesThatAreInstrumentedTogetherDoNotCollide() {
+    const auto instrumented = [this](const char* output, const instrument::Options& options) {
+      const auto report = instrument::instrumentFile("/usr/bin/gzip", path(output).toStdString(), options);
+      if (!report) qWarning("%s", report.error().text().c_str());
+      return codesOf(path(output));
+    };
+    // The same bytes lead to the same codes.
+    const Codes alone = instrumented("alone", {}), again = instrumented("again", {});
+    QVERIFY(alone.span > 0);
+    QCOMPARE(again.base, alone.base);
+    instrument::Options options;
+    options.codeBases = bases();
+    const Codes one = instrumented("one", options), two = instrumented("two", options);
+    QCOMPARE(one.base, alone.base);
+    QCOMPARE(two.span, alone.span);
+    QVERIFY(!meet(one, two));
+    QCOMPARE(instrumented("two", options).base, two.base);
+    // What is only planned takes none.
+    const QByteArray before = text();
+    QVERIFY(instrument::planFile("/usr/bin/gzip", options));
+    QCOMPARE(text(), before);
+    // Without the file's consent nothing is written.
+    write("nonsense\n");
+    const auto refused = instrument::instrumentFile("/usr/bin/gzip", path("three").toStdString(), options);
+    QVERIFY(!refused && refused.error().text().contains("line 1 is not") && !QFile::exists(path("three")));
+  }
+};
+
+QTEST_GUILESS_MAIN(CodeBases)
+#include "tst_code_bases.moc"
