@@ -134,8 +134,16 @@ static void storeTo(void* address) { store(address); }
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const char* what = argv[1];
-  if (!strcmp(what, "no-rings")) readOnly("/dev/shm");
-  if (!strcmp(what, "full-rings")) full(argv[3], "");
+  // From the program's very first instruction on.
+  if (!strcmp(what, "no-rings") || !strcmp(what, "full-rings")) {
+    if (!strcmp(what, "no-rings"))
+      readOnly("/dev/shm");
+    else
+      full(argv[3], "");
+    argv[1] = "nothing else";
+    execv("/proc/self/exe", argv);
+    return 9;
+  }
   if (!strcmp(what,
               "late")) {  // the runtime, as a library of the program's own, when threads are there already
     enum { kThreads = 4 };
