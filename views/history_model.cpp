@@ -24,6 +24,18 @@ QString spanBetween(const model::Trace& trace, model::Ticks from, std::optional<
 
 }  // namespace
 
+QString busiestText(const model::Trace& trace, const model::HistoryStretch& stretch) {
+  QStringList names;
+  for (std::size_t i = 0; i < std::min(kNamed, stretch.functions.size()); ++i) {
+    const model::HistoryFunction& function = stretch.functions[i];
+    names << HistoryModel::tr("%1 %2").arg(shortFunctionName(trace, function.function),
+                                           shareText(function.times, stretch.sampled));
+  }
+  if (stretch.functions.size() > kNamed)
+    names << HistoryModel::tr("%1 more").arg(count(stretch.functions.size() - kNamed));
+  return names.isEmpty() ? HistoryModel::tr("code that is not known") : names.join(QStringLiteral(", "));
+}
+
 void HistoryModel::show(std::shared_ptr<const model::Trace> trace, const model::ThreadTrace* thread) {
   beginResetModel();
   m_trace = std::move(trace);
@@ -59,17 +71,8 @@ QString HistoryModel::cell(const model::HistoryStretch& stretch, int column) con
       const QString to = spanBetween(*m_trace, stretch.end, m_end);
       return from.isEmpty() || to.isEmpty() ? QString() : tr("%1 to %2").arg(from, to);
     }
-    case kBusiest: {
-      QStringList names;
-      for (std::size_t i = 0; i < std::min(kNamed, stretch.functions.size()); ++i) {
-        const model::HistoryFunction& function = stretch.functions[i];
-        names << tr("%1 %2").arg(shortFunctionName(*m_trace, function.function),
-                                 shareText(function.times, stretch.sampled));
-      }
-      if (stretch.functions.size() > kNamed)
-        names << tr("%1 more").arg(count(stretch.functions.size() - kNamed));
-      return names.isEmpty() ? tr("code that is not known") : names.join(QStringLiteral(", "));
-    }
+    case kBusiest:
+      return busiestText(*m_trace, stretch);
     default:
       return tr("%1 of %2 parts").arg(count(stretch.looked), count(stretch.parts));
   }

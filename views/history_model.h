@@ -12,6 +12,9 @@
 
 namespace traceback::views {
 
+// "visit 70 %, load 20 %, 3 more"
+QString busiestText(const model::Trace& trace, const model::HistoryStretch& stretch);
+
 class HistoryModel : public RowsModel {
   Q_OBJECT
 

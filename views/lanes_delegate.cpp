@@ -46,6 +46,7 @@ class LanePainter {
       m_painter.setPen(QPen(m_theme.faintText, 1, Qt::DotLine));
       m_painter.drawLine(QPointF(begin, m_bar.center().y()), QPointF(known, m_bar.center().y()));
     }
+    paintHistory(known);
     paintParts(known, std::max(end, known + 1), anyPosition);
     paintReadings();
     paintEdge(begin);
@@ -87,6 +88,25 @@ class LanePainter {
     m_painter.fillRect(where, mix(m_theme.base, m_theme.currentMark, m_theme.dark ? 0.22 : 0.20));
     m_painter.setPen(m_theme.text);
     m_painter.drawText(where, Qt::AlignCenter | Qt::TextSingleLine, words);
+  }
+
+  // What samples tell of, up to where the trace begins: thin, for it is not the trace.
+  void paintHistory(double known) {
+    const auto& history = m_lane.thread->info().history;
+    if (!history) return;
+    const double third = std::floor(m_bar.height() / 3);
+    double last = -1e9;
+    for (const model::HistoryStretch& stretch : history->stretches) {
+      const double from = std::max<double>(x(stretch.begin), m_cell.left() - 10);
+      const double to = std::min({x(stretch.end), known, m_cell.right() + 10.0});
+      if (to <= from) continue;
+      m_painter.fillRect(QRectF(from, m_bar.top() + third, to - from, m_bar.height() - 2 * third),
+                         mix(m_theme.base, m_theme.executedMark, m_theme.dark ? 0.30 : 0.25));
+      if (from - last < kTickSpacing) continue;
+      m_painter.setPen(mix(m_theme.base, m_theme.text, 0.45));
+      m_painter.drawLine(QPointF(from, m_bar.top() + third), QPointF(from, m_bar.bottom() - third));
+      last = from;
+    }
   }
 
   // The moments at which the clock was read: only they order anything.

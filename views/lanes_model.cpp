@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "views/formatting.h"
+#include "views/history_model.h"
 
 namespace traceback::views {
 
@@ -66,6 +67,16 @@ model::Whereabouts LanesModel::entriesAt(int row, model::Ticks time) const {
   return where;
 }
 
+const model::HistoryStretch* LanesModel::stretchAt(int row, model::Ticks time) const {
+  const auto& history = lane(row).thread->info().history;
+  const auto readings = lane(row).thread->times().readings();
+  if (!history || (!readings.empty() && time >= readings.front().time)) return nullptr;
+  const auto found = std::ranges::find_if(history->stretches, [time](const model::HistoryStretch& each) {
+    return each.begin <= time && time < each.end;
+  });
+  return found == history->stretches.end() ? nullptr : &*found;
+}
+
 QString LanesModel::name(int row) const {
   return threadName(lane(row).thread->info(), static_cast<std::size_t>(row) + 1);
 }
@@ -81,6 +92,11 @@ QString LanesModel::describe(int row, model::Ticks time) const {
   QStringList lines{tr("Thread %1").arg(name(row))};
   if (const QString when = timeOfDay(*m_trace, time); !when.isEmpty())
     lines[0] += QStringLiteral(", ") + when;
+  if (const model::HistoryStretch* stretch = stretchAt(row, time)) {
+    lines.append(tr("Before its trace, by %1 samples: %2")
+                     .arg(count(stretch->sampled), busiestText(*m_trace, *stretch)));
+    return lines.join(u'\n');
+  }
   if (where.notBegun || where.over || where.first == where.end) {
     lines.append(whereaboutsText(where, *lane(row).thread));
   } else {
@@ -139,6 +155,8 @@ QVariant LanesModel::data(const QModelIndex& index, int role) const {
   };
   say(tr("began at %1"), times.began());
   say(lane(row).thread->info().ended ? tr("ended at %1") : tr("recorded until %1"), times.ended());
+  if (const auto& history = lane(row).thread->info().history; history && !history->stretches.empty())
+    say(tr("samples of before its trace from %1 on"), history->stretches.front().begin);
   if (lane(row).thread->info().fault) parts.append(tr("faulted"));
   if (!times.trusted()) parts.append(tr("its clock ran backwards"));
   if (const QString where = standing(row); !where.isEmpty()) parts.append(where);

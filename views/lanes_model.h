@@ -36,6 +36,8 @@ class LanesModel : public RowsModel {
 
   // Where the thread may have been at that time: the entries between the readings around it.
   model::Whereabouts entriesAt(int row, model::Ticks time) const;
+  // What was sampled then, before the thread's trace begins; null if nothing was.
+  const model::HistoryStretch* stretchAt(int row, model::Ticks time) const;
   // In words: what is at that time in the lane, and how that stands to the position.
   QString describe(int row, model::Ticks time) const;
   QString describeEvent(int row, const model::TimedEvent& event) const;

@@ -161,6 +161,11 @@ void LanesView::go(int row, double x) {
     return;
   }
   const model::Ticks time = m_axis.timeAt(x, width);
+  if (m_model->stretchAt(row, time) != nullptr) {
+    emit message(m_model->describe(row, time).replace(u'\n', u' '));
+    m_navigator->goTo(thread, 0, Navigator::Remember::Yes);
+    return;
+  }
   const model::Whereabouts where = m_model->entriesAt(row, time);
   if (where.first >= where.end) {
     emit message(

@@ -24,6 +24,8 @@ TimeAxis::TimeAxis(const model::Trace& trace) {
   };
   for (const auto& thread : trace.threads) {
     const model::ThreadTimes& times = thread->times();
+    if (const auto& history = thread->info().history; history && !history->stretches.empty())
+      take(history->stretches.front().begin);
     take(times.began());
     take(times.ended());
     if (times.readings().empty()) continue;

@@ -4,6 +4,7 @@
 
 #include "model/export/writers.h"
 #include "model/function_name.h"
+#include "model/history_text.h"
 #include "model/text_format.h"
 #include "model/utf8.h"
 
@@ -79,12 +80,24 @@ std::string rowOf(const ExportJob& job, const Entry& entry) {
                      fault ? " &larr; fault" : "");
 }
 
+std::string historyOf(const Trace& trace, const ThreadHistory& history) {
+  std::string out = "<details><summary>Before the trace, by samples</summary>\n";
+  const auto end = endOfTrace(trace);
+  for (const HistoryStretch& stretch : history.stretches)
+    for (const std::string& line : historyLines(trace, stretch, end))
+      out += "<p><code>" + escaped(line) + "</code></p>\n";
+  return out + "</details>\n";
+}
+
 }  // namespace
 
 bool writeHtml(const ExportJob& job) {
   if (!job.sink(head(job.trace))) return false;
   for (const ExportRange& range : job.ranges) {
     if (!job.sink("<h2>" + escaped(threadHeading(job.trace, range.thread)) + "</h2>\n")) return false;
+    if (const ThreadHistory* history = historyBefore(job, range);
+        history && !job.sink(historyOf(job.trace, *history)))
+      return false;
     OpenCalls calls;
     const bool all = job.forEach(range, [&](EntryIndex, const Entry& entry) {
       std::string out;

@@ -5,6 +5,7 @@
 
 #include "model/export/writers.h"
 #include "model/function_name.h"
+#include "model/history_text.h"
 #include "model/text_format.h"
 #include "model/utf8.h"
 
@@ -54,6 +55,9 @@ class ThreadWriter {
       : m_job(job), m_range(range), m_spans(spans), m_zero(zero) {}
 
   bool write() {
+    if (const ThreadHistory* history = historyBefore(m_job, m_range))
+      for (const HistoryStretch& stretch : history->stretches)
+        if (!m_job.sink(before(stretch))) return false;
     OpenCalls calls;
     const bool all = m_job.forEach(m_range, [&](EntryIndex at, const Entry& entry) {
       m_now = std::max(m_now + 1, timeOf(at));
@@ -97,6 +101,33 @@ class ThreadWriter {
     return out + "}";
   }
 
+  // A slice that ends where the thread's first entry begins, at the latest.
+  std::string before(const HistoryStretch& stretch) {
+    const std::int64_t earliest = std::max<std::int64_t>(m_now, 0);
+    const std::int64_t first =
+        m_spans.empty() ? INT64_MAX : std::max(m_spans.front().from - m_zero, earliest);
+    const auto timeOr = [this](Ticks time, std::int64_t other) {
+      const std::int64_t when = nanoseconds(m_job.trace, time);
+      return when != 0 ? when - m_zero : other;
+    };
+    const std::int64_t from = std::clamp(timeOr(stretch.begin, earliest), earliest, first);
+    const std::int64_t to = std::clamp(timeOr(stretch.end, from), from, first);
+    std::string name = "(not known)";
+    std::string functions;
+    for (const HistoryFunction& function : stretch.functions) {
+      const std::string shown = shortFunctionName(functionText(m_job.trace, function.function));
+      if (functions.empty()) name = shown;
+      functions += (functions.empty() ? "" : ",") + std::format("{}:{}", jsonString(shown), function.times);
+    }
+    m_now = from;
+    std::string out = event('B', std::format(",\"cat\":\"history\",\"name\":{},\"args\":{{\"sampled\":{},"
+                                             "\"looked\":{},\"parts\":{},\"functions\":{{{}}}}}",
+                                             jsonString("before the trace: mostly " + name), stretch.sampled,
+                                             stretch.looked, stretch.parts, functions));
+    m_now = to;
+    return out + event('E', "");
+  }
+
   std::string begin(const Entry& entry, EntryIndex at, bool known) const {
     const std::string name =
         known ? shortFunctionName(functionText(m_job.trace, entry.function)) : std::string("(not seen)");
@@ -137,6 +168,10 @@ bool writePerfetto(const ExportJob& job) {
   for (const ExportRange& range : job.ranges) {
     spans.push_back(spansOf(job, range));
     if (!spans.back().empty()) zero = std::min(zero, spans.back().front().from);
+    if (const ThreadHistory* history = historyBefore(job, range))
+      for (const HistoryStretch& stretch : history->stretches)
+        if (const std::int64_t began = nanoseconds(job.trace, stretch.begin); began != 0)
+          zero = std::min(zero, began);
   }
   const auto& summary = job.trace.summary;
   std::string head = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" +

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "model/export/writers.h"
+#include "model/history_text.h"
 #include "model/text_format.h"
 #include "model/utf8.h"
 
@@ -17,8 +18,15 @@ constexpr std::int32_t kDeepest = 50'000;
 
 bool writeText(const ExportJob& job) {
   const TextRows rows(job.trace, job.sources, TextRows::Shape::Tree);
+  const auto end = endOfTrace(job.trace);
   for (const ExportRange& range : job.ranges) {
     if (!job.sink(threadHeading(job.trace, range.thread) + "\n")) return false;
+    if (const ThreadHistory* history = historyBefore(job, range)) {
+      std::string text = "  before the trace, by samples:\n";
+      for (const HistoryStretch& stretch : history->stretches)
+        for (const std::string& line : historyLines(job.trace, stretch, end)) text += line + "\n";
+      if (!job.sink(text + "  the trace:\n")) return false;
+    }
     const auto outermost = outermostDepth(*job.trace.threads[range.thread.value], range.first);
     const bool all = job.forEach(range, [&](EntryIndex, const Entry& entry) {
       return !rows.shows(entry.kind) || job.sink(rows.row(entry, outermost) + "\n");
@@ -30,6 +38,10 @@ bool writeText(const ExportJob& job) {
 
 bool writeJson(const ExportJob& job) {
   return std::ranges::all_of(job.ranges, [&job](const ExportRange& range) {
+    if (const ThreadHistory* history = historyBefore(job, range)) {
+      for (std::size_t i = 0; i < history->stretches.size(); ++i)
+        if (!job.sink(historyJson(job.trace, range.thread, i, history->stretches[i]) + "\n")) return false;
+    }
     return job.forEach(range, [&](EntryIndex index, const Entry& entry) {
       return job.sink(entryJson(job.trace, range.thread, index, entry) + "\n");
     });
@@ -48,6 +60,11 @@ std::optional<ExportFormat> exportFormat(std::string_view name) {
 
 ExportRange wholeThread(const Trace& trace, ThreadIndex thread) {
   return {thread, 0, trace.threads[thread.value]->entryCount()};
+}
+
+const ThreadHistory* historyBefore(const ExportJob& job, const ExportRange& range) {
+  const auto& history = job.trace.threads[range.thread.value]->info().history;
+  return range.first == 0 && history && !history->stretches.empty() ? history.get() : nullptr;
 }
 
 bool ExportJob::forEach(const ExportRange& range,

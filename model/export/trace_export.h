@@ -1,10 +1,15 @@
 // A trace, or a stretch of it, as a file that others can read.
 //
 //   Text      as `traceback print --tree` prints it
-//   Json      one object a line for every entry: entryJson() of text_format.h
+//   Json      one object a line for every entry: entryJson() of text_format.h; before a thread's first entry
+//   those of
+//             historyJson() (history_text.h)
 //   Html      one page that needs nothing else: the trace as a tree that folds, with the source lines
 //   Perfetto  JSON in the Trace Event Format ("Trace Event Format", Google, 2016; the JSON that Perfetto and
 //             chrome://tracing open): a slice for each call, an instant for each line and event
+//
+// Each begins a thread with what is known of the time before its trace, if the thread is exported from its
+// beginning: in a Perfetto trace a slice for each stretch of time of which there are samples.
 //
 // Between two readings of the clock a trace knows the order of its entries, but no times; a Perfetto trace
 // needs some: they are spread evenly there, and each event's arguments say which reading it follows.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/export/trace_export.h"
+#include "model/history.h"
 
 namespace traceback::model {
 
@@ -15,6 +16,10 @@ struct ExportJob {
   // Calls `each` with the index and the entry, in order; false if it says so, or if stopped.
   bool forEach(const ExportRange& range, const std::function<bool(EntryIndex, const Entry&)>& each) const;
 };
+
+// What the thread did before its trace; null where that is not known, or the range begins later than the
+// trace.
+const ThreadHistory* historyBefore(const ExportJob& job, const ExportRange& range);
 
 bool writeHtml(const ExportJob& job);
 bool writePerfetto(const ExportJob& job);

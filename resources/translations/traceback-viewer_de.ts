@@ -2952,6 +2952,14 @@ von der Befehlszeile</translation>
         <source>Time before the end</source>
         <translation>Zeit vor dem Ende</translation>
     </message>
+    <message>
+        <source>Before its trace, by %1 samples: %2</source>
+        <translation>Vor seiner Aufzeichnung, nach %1 Stichproben: %2</translation>
+    </message>
+    <message>
+        <source>samples of before its trace from %1 on</source>
+        <translation>Stichproben von vor seiner Aufzeichnung ab %1</translation>
+    </message>
 </context>
 <context>
     <name>traceback::views::LanesPanel</name>

@@ -5,6 +5,7 @@
 #include <QJsonObject>
 #include <QTest>
 #include <QXmlStreamReader>
+#include <algorithm>
 #include <map>
 
 #include "model/export/trace_export.h"
@@ -45,6 +46,31 @@ std::shared_ptr<model::Trace> sample() {
   trace->summary.pid = 7;
   trace->clockStart = {.ticks = {0}, .realtime = {1'700'000'000'000'000'000}};
   trace->clockEnd = {.ticks = {10'000}, .realtime = {1'700'000'000'000'010'000}};
+  return trace;
+}
+
+// Of the first thread, from 400 to 900 nanoseconds, in two stretches; its trace begins at 1,000.
+std::shared_ptr<model::Trace> withHistory(std::shared_ptr<model::Trace> trace) {
+  const auto& first = *trace->threads[0];
+  const auto entries = first.entries(0, 100);
+  const auto visit = std::ranges::find(entries, 30u, &model::Entry::line);
+  const auto stretch = [&visit](std::uint64_t begin, std::uint64_t end) {
+    model::HistoryStretch made;
+    made.begin = {begin};
+    made.end = {end};
+    made.parts = 38;
+    made.looked = 1;
+    made.sampled = 100;
+    made.unnamed = 10;
+    made.functions.push_back(
+        {.module = visit->module, .function = visit->function, .times = 90, .places = {}});
+    return made;
+  };
+  auto history = std::make_shared<model::ThreadHistory>();
+  history->stretches = {stretch(400, 700), stretch(700, 900)};
+  auto info = first.info();
+  info.history = history;
+  trace->threads[0] = tests::threadOf(entries, 4, info);
   return trace;
 }
 
@@ -160,6 +186,62 @@ class Export : public QObject {
     }
     QVERIFY(first >= 0 && between > first && second > between);
     QCOMPARE(second - first, 4.0);  // microseconds
+  }
+
+  void whatWasBeforeTheTraceIsInEachFormat() {
+    const auto trace = withHistory(sample());
+    const QByteArray text = exported(*trace, ExportFormat::Text);
+    const auto before = text.indexOf("before the trace, by samples:"),
+               from = text.indexOf("the trace:\n", before + 30);
+    QVERIFY2(before > text.indexOf("thread 1 (main") && from > before, text.constData());
+    QVERIFY(text.mid(before, from - before).contains("90 %  visit") && text.indexOf("thread 2") > from);
+    QCOMPARE(text.count("before the trace"), 1);
+
+    const QList<QByteArray> lines = exported(*trace, ExportFormat::Json).split('\n');
+    for (int i = 0; i < 2; ++i) {
+      const QJsonObject object = QJsonDocument::fromJson(lines[i]).object();
+      QCOMPARE(object["kind"].toString(), QStringLiteral("history"));
+      QCOMPARE(object["index"].toInt(-1), i);
+    }
+    QVERIFY(QJsonDocument::fromJson(lines[2]).object()["kind"].toString() != "history");
+
+    QXmlStreamReader html(exported(*trace, ExportFormat::Html)
+                              .replace("<meta charset=\"utf-8\">", "")
+                              .replace("&larr;", "")
+                              .replace("<details open>", "<details>"));
+    QString read;
+    while (!html.atEnd())
+      if (html.readNext() == QXmlStreamReader::Characters) read += html.text();
+    QVERIFY2(!html.hasError(), qPrintable(html.errorString()));
+    QVERIFY(read.contains("Before the trace, by samples") && read.contains("90 %  visit"));
+
+    const QByteArray perfetto = exported(*trace, ExportFormat::Perfetto, {model::wholeThread(*trace, {0})});
+    double last = -1, ended = -1;
+    int slices = 0;
+    const QJsonArray events = QJsonDocument::fromJson(perfetto).object()["traceEvents"].toArray();
+    QVERIFY(!events.isEmpty());
+    for (const auto& value : events) {
+      const QJsonObject event = value.toObject();
+      if (event["tid"].toInt() != 7 || event["ph"].toString() == "M") continue;
+      const double time = event["ts"].toDouble(-1);
+      QVERIFY(time >= last && time >= 0);
+      last = time;
+      if (event["cat"].toString() == "history") {
+        QCOMPARE(event["ph"].toString(), QStringLiteral("B"));
+        QCOMPARE(event["args"].toObject()["functions"].toObject()["visit"].toInt(), 90);
+        QVERIFY(event["name"].toString().endsWith("mostly visit"));
+        QCOMPARE(time, slices == 0 ? 0.0 : 0.3);  // microseconds
+        ++slices;
+      } else if (event["ph"].toString() == "E" && slices == 2 && ended < 0) {
+        ended = time;
+      }
+    }
+    QCOMPARE(slices, 2);
+    QCOMPARE(ended, 0.5);
+
+    // Not of a stretch from somewhere within.
+    const QByteArray part = exported(*trace, ExportFormat::Text, {{.thread = {0}, .first = 1, .end = 3}});
+    QVERIFY(!part.contains("before the trace"));
   }
 
   void damagedTracesNestAllTheSame() {

@@ -18,7 +18,7 @@ Attempt<Ended> finish(QProcess& process, const QString& command, int timeoutMs) 
   if (!process.waitForFinished(timeoutMs)) {
     process.kill();
     process.waitForFinished();
-    return std::unexpected(command + ": does not end");
+    return std::unexpected(command + ": " + kTooSlow);
   }
   Ended ended{process.readAllStandardOutput(), process.readAllStandardError(), process.exitCode(), 0};
   if (process.exitStatus() == QProcess::CrashExit) ended.signal = process.exitCode();

@@ -10,6 +10,9 @@
 
 namespace traceback::truth {
 
+// A part of the error where a command was given up: that says nothing of what it did.
+inline constexpr char kTooSlow[] = "does not end in time";
+
 template <typename T>
 using Attempt = std::expected<T, QString>;
 

@@ -1,6 +1,7 @@
 // The panel of what was before the trace, and the ways to it and from it.
 #include <QAbstractItemModelTester>
 #include <QDockWidget>
+#include <QSignalSpy>
 #include <QTest>
 #include <QTreeView>
 
@@ -11,6 +12,7 @@
 #include "views/entry_text.h"
 #include "views/history_model.h"
 #include "views/history_panel.h"
+#include "views/lanes_panel.h"
 #include "views/trace_pane.h"
 
 using namespace traceback;
@@ -169,6 +171,38 @@ class HistoryPanelTest : public QObject {
       QVERIFY(QTest::qWaitFor([this] { return dock()->isVisible(); }));
       dock()->hide();
     }
+  }
+
+  void theLanesShowWhenThatWas() {
+    auto* lanes = m_window->panels().find<views::LanesPanel>();
+    m_window->panels().dockOf(lanes)->show();
+    views::LanesView* view = lanes->view();
+    // From its beginning on.
+    QVERIFY(view->axis().from() <= 2e9 && view->axis().to() >= 5e9);
+    QVERIFY(view->lanes()->stretchAt(0, {1'900'000'000}) == nullptr);
+    QCOMPARE(view->lanes()->stretchAt(0, {2'500'000'000})->begin.value, 2'000'000'000u);
+    QCOMPARE(view->lanes()->stretchAt(0, {3'000'000'000})->begin.value, 3'000'000'000u);
+    QVERIFY(view->lanes()->stretchAt(0, {4'700'000'000}) == nullptr);
+    QVERIFY(view->lanes()->stretchAt(0, {5'100'000'000}) == nullptr);
+    QVERIFY(view->lanes()->stretchAt(1, {2'500'000'000}) == nullptr);
+    const QString words = view->lanes()->describe(0, {2'500'000'000});
+    QVERIFY2(words.contains("by 100 samples: load 90 %"), qPrintable(words));
+    QVERIFY(view->lanes()
+                ->index(0, views::LanesModel::kLane)
+                .data(Qt::AccessibleTextRole)
+                .toString()
+                .contains("samples of before its trace"));
+    // A click there leads to where the trace begins, and says what was.
+    const QRect lane = view->laneRect(0);
+    QVERIFY(lane.isValid());
+    QSignalSpy said(view, &views::LanesView::message);
+    m_window->navigator().goTo({0}, 2, views::Navigator::Remember::No);
+    const double x = view->axis().xOf({2'500'000'000}, lane.width());
+    QTest::mouseClick(view->viewport(), Qt::LeftButton, {},
+                      {lane.left() + static_cast<int>(x), lane.center().y()});
+    QCOMPARE(said.count(), 1);
+    QVERIFY(said[0][0].toString().contains("load 90 %"));
+    QCOMPARE(m_window->navigator().entryIndex(), model::EntryIndex{0});
   }
 
   void bothListsHaveNamesAndTakeTheFocus() {

@@ -150,7 +150,9 @@ void addExport(CLI::App& app, Action& chosen) {
       "arguments and\n"
       "variables of the moment of the snap, as far as the snap kept the memory (run --memory).\n"
       "html is one page that needs nothing else. perfetto is the Trace Event Format, for ui.perfetto.dev:\n"
-      "between two readings of the clock its times are made up, the order is not.");
+      "between two readings of the clock its times are made up, the order is not.\n"
+      "A thread that is exported from its first entry on begins with what was before its trace (print "
+      "--history).");
   for (CLI::Option* option : command->get_options())
     if (option->nonpositional() && option != core && option != command->get_help_ptr())
       option->excludes(core);
