@@ -29,6 +29,7 @@ enum class GapCause : std::uint32_t {
   Forked =
       8,  // the process was forked in a signal handler, and goes on where that had interrupted its parent
   NoRing = 9,  // the thread ran untraced, for there was no memory for its ring
+  Shared = 10,  // it ran untraced while another one had the same thread-local storage
 };
 
 enum class SyncCause : std::uint32_t {

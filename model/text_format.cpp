@@ -41,6 +41,7 @@ constexpr CauseName kCauses[] = {
     {"not-read", "older records have not been read yet"},
     {"forked", "forked in a signal handler: the parent recorded what went before"},
     {"no-ring", "the thread ran before, but there was no ring for it"},
+    {"shared", "another thread had the same thread-local storage, so neither was recorded"},
 };
 
 // As Linux on x86-64 numbers them (signal(7)).

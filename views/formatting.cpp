@@ -122,6 +122,8 @@ QString gapText(std::uint32_t cause) {
       return Words::tr("the process was forked in a signal handler: up to here its parent recorded this");
     case model::GapCause::NoRing:
       return Words::tr("the thread ran before, but there was no memory to record it in");
+    case model::GapCause::Shared:
+      return Words::tr("another thread had the same thread-local storage, so neither was recorded");
     case model::GapCause::Unknown:
       break;
   }

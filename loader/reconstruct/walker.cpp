@@ -397,6 +397,9 @@ void Walker::takeEvent(const Record& record, std::uint8_t segment) {
         case format::GapReason::NoRing:
           gap(model::GapCause::NoRing);
           break;
+        case format::GapReason::Shared:
+          gap(model::GapCause::Shared);
+          break;
         case format::GapReason::Forked:
           gap(model::GapCause::Forked);
           break;

@@ -2614,6 +2614,10 @@ von der Befehlszeile</translation>
         <translation>der Thread lief schon vorher, aber es war kein Speicher zum Aufzeichnen da</translation>
     </message>
     <message>
+        <source>another thread had the same thread-local storage, so neither was recorded</source>
+        <translation>ein anderer Thread hatte denselben threadlokalen Speicher, daher wurde keiner von beiden aufgezeichnet</translation>
+    </message>
+    <message>
         <source>it is not known what ran here</source>
         <translation>es ist nicht bekannt, was hier lief</translation>
     </message>

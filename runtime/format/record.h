@@ -88,6 +88,7 @@ enum class GapReason : std::uint16_t {
   Forked =
       4,  // the handler in which this process was forked returned; what it interrupted, the parent recorded
   NoRing = 5,  // at the front of a ring: until here there was none for the thread
+  Shared = 6,  // from here on another thread had the same thread-local storage, so neither was recorded
 };
 
 enum class SyncKind : std::uint16_t { Fork = 1, ThreadCreate = 2, ThreadJoin = 3 };

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <sys/stat.h>
 
 #include "runtime/inject/actions.h"
@@ -12,6 +13,7 @@
 #include "runtime/inject/modules.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/rings.h"
+#include "runtime/inject/sharing.h"
 #include "runtime/inject/system.h"
 #include "runtime/inject/trigger.h"
 
@@ -187,6 +189,24 @@ EXPORTED int _Fork() noexcept {
   if (libc.underscoreFork == nullptr) return answer(-ENOSYS);
   const int child = libc.underscoreFork();
   if (child == 0) childStarted(true);
+  return child;
+}
+
+EXPORTED int clone(int (*function)(void*), void* stack, int flags, void* argument, ...) noexcept {
+  findLibc();
+  // Where the caller gave fewer, what is read here is not looked at.
+  va_list more;
+  va_start(more, argument);
+  void* const parentTid = va_arg(more, void*);
+  void* const storage = va_arg(more, void*);
+  void* const childTid = va_arg(more, void*);
+  va_end(more);
+  constexpr unsigned kMemory = 0x100, kVfork = 0x4000, kThread = 0x1'0000, kStorage = 0x8'0000;
+  const auto how = static_cast<unsigned>(flags);
+  const bool shares = (how & kMemory) != 0 && (how & (kVfork | kStorage)) == 0;
+  if (shares) beginSharing();
+  const int child = libc.clone(function, stack, flags, argument, parentTid, storage, childTid);
+  if (shares) learnSharer(child > 0 ? static_cast<std::uint32_t>(child) : 0, (how & kThread) != 0);
   return child;
 }
 

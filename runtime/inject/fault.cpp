@@ -44,7 +44,8 @@ void copyRegisters(const ucontext_t& context, std::uint64_t (&to)[27]) {
 
 void describe(format::ProcessHeader& file, int signal, const siginfo_t& info, const ucontext_t& context) {
   const Thread& t = thread();
-  file.faultTid = t.ring != nullptr ? t.ring->tid : process.sandboxed ? 0 : rawTid();
+  const bool isItsRing = t.ring != nullptr && (process.sandboxed || t.state != ThreadState::Shared);
+  file.faultTid = isItsRing ? t.ring->tid : process.sandboxed ? 0 : rawTid();
   file.faultSignal = static_cast<std::uint32_t>(signal);
   file.faultCode = static_cast<std::uint32_t>(info.si_code);
   file.faultAddress = info.si_code > 0 ? reinterpret_cast<std::uint64_t>(info.si_addr) : 0;

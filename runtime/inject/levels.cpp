@@ -130,7 +130,7 @@ void beginSignal(Interrupted& interrupted, int signal, const siginfo_t& info, co
   if (interrupted.segment == &traceback_probation) attach(t);
   interrupted.generation = process.generation;
   interrupted.level = t.level;
-  interrupted.counted = t.state == ThreadState::Untraced;
+  interrupted.counted = t.state == ThreadState::Untraced || t.state == ThreadState::Shared;
   if (interrupted.counted) ++t.handlers;
   if (t.state != ThreadState::Traced || t.level >= kMaxLevel) return;
 
@@ -184,6 +184,8 @@ void endSignal(const Interrupted& interrupted, const ucontext_t& context) {
   // If the thread has ended meanwhile, its ring is gone; or it was lost.
   if (t.state == ThreadState::Untraced)
     enterDiscard(t);
+  else if (t.state == ThreadState::Shared)
+    setSlot(&traceback_probation);
   else if (t.state != ThreadState::Ended)
     setSlot(interrupted.segment);
   restoreSpills(interrupted.spills);

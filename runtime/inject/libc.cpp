@@ -57,6 +57,7 @@ void findLibc() {
   lookUpInto(libc.dlclose, "dlclose", "GLIBC_2.34", "GLIBC_2.2.5");
   lookUpInto(libc.underscoreFork, "_Fork", "GLIBC_2.34");
   lookUpInto(libc.fork, "fork", "GLIBC_2.2.5");
+  lookUpInto(libc.clone, "clone", "GLIBC_2.2.5");
   lookUpInto(libc.execve, "execve", "GLIBC_2.2.5");
   lookUpInto(libc.execv, "execv", "GLIBC_2.2.5");
   lookUpInto(libc.execvp, "execvp", "GLIBC_2.2.5");

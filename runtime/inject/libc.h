@@ -14,6 +14,7 @@ struct Libc {
   int (*dlclose)(void*);
   int (*underscoreFork)();  // _Fork
   int (*fork)();
+  int (*clone)(int (*)(void*), void*, int, void*, ...);
   int (*execve)(const char*, char* const*, char* const*);
   int (*execv)(const char*, char* const*);
   int (*execvp)(const char*, char* const*);

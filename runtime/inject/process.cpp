@@ -145,6 +145,7 @@ void childStarted(bool betweenProbes) {
   t.gapPending = false;
   t.late = false;
   t.handlers = 0;
+  t.sharers = 0;
   if (t.state != ThreadState::Ended) t.state = ThreadState::Probation;
   setSlot(&traceback_probation);
   *forkGuard = 1;

@@ -251,6 +251,7 @@ void attach(Thread& t) {
       enterDiscard(t);
     return;
   }
+  if (t.state == ThreadState::Shared) return setSlot(&traceback_probation);
   if (t.state == ThreadState::Probation && process.recording) {
     if (process.sandboxed) {
       enterDiscard(t);
@@ -307,6 +308,8 @@ void threadEnds() {
   leaveLostRing();
   if (t.state == ThreadState::Traced) {
     writeThreadEnd(t);
+    endRing(*t.ring);
+  } else if (t.state == ThreadState::Shared) {
     endRing(*t.ring);
   } else {
     // What is mapped there may be the program's by now.

@@ -22,7 +22,15 @@ enum class ThreadState : std::uint32_t {
   Traced,     // has a ring
   Untraced,   // no ring could be made
   Ended,      // its destructors run
+  Shared,     // others have the same thread-local storage (sharing.h)
 };
+
+// Another thread, or process, that has the same.
+struct Sharer {
+  std::uint32_t tid;  // 0 while it is made
+  bool ofProcess;
+};
+inline constexpr unsigned kMostSharers = 4;  // that are watched
 
 // A signal handler of the program that is running, or was left by a jump.
 struct HandlerFrame {
@@ -53,6 +61,10 @@ struct alignas(64) Thread {
   std::uint32_t freedSeen;  // of the rings that became free, when it found none
   std::uint32_t handlers;  // that run while it has no ring; too many where some were left by a jump
   std::uint8_t endRounds;  // times that the key's destructor ran
+  std::uint8_t sharers;  // more than kMostSharers: for ever
+  ThreadState unshared;  // what it was before
+  Sharer sharer[kMostSharers];
+  std::uint64_t lastLook;  // whether the sharers are gone, in processorTicks()
 };
 
 Thread& thread();

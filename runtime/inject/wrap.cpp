@@ -6,6 +6,7 @@
 #include "runtime/inject/ring_history.h"
 #include "runtime/inject/rings.h"
 #include "runtime/inject/segment.h"
+#include "runtime/inject/sharing.h"
 #include "runtime/inject/system.h"
 #include "runtime/inject/thread.h"
 
@@ -28,6 +29,10 @@ Word* freshWord(std::uint64_t stackPointer) {
     leaveAbandonedLevels(t, stackPointer);
   }
   SegmentHeader* segment = slot();
+  if (segment != &t.discard && t.state == ThreadState::Traced && atSubBufferEnd(*segment)) {
+    noticeSharing(t);
+    if (t.state == ThreadState::Shared) return wordOfSharer(t);
+  }
   if (segment != &t.discard && t.state == ThreadState::Traced) {
     stopIfHeld(t, *segment, 2);
     if (t.level == 0) keepHistory(*t.ring, *segment);
@@ -41,6 +46,8 @@ Word* freshWord(std::uint64_t stackPointer) {
 
 // No handler of the program's runs in between: it might fork, and the child's thread has no ring.
 extern "C" [[gnu::used]] Word* traceback_wrap(std::uint64_t stackPointer) {
+  if (thread().state == ThreadState::Shared && !inForkedChild())
+    if (Word* const word = wordOfSharer(thread())) return word;
   if (process.sandboxed) return freshWord(stackPointer);
   const SignalsBlocked blocked(kAllButFaults);
   return freshWord(stackPointer);

@@ -31,6 +31,8 @@ std::string gapText(std::uint32_t cause) {
       return "forked";
     case model::GapCause::NoRing:
       return "no-ring";
+    case model::GapCause::Shared:
+      return "shared";
   }
   return "?";
 }

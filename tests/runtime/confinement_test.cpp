@@ -42,6 +42,7 @@ class ConfinementTest : public QObject {
     QTest::newRow("with no room for rings") << "full-rings" << false;
     QTest::newRow("with no room for snaps") << "full-snaps" << true;
     QTest::newRow("with a thread that libc does not know") << "clone" << true;
+    QTest::newRow("with one that libc did not make") << "clone-alone" << true;
     QTest::newRow("with stacks of its own") << "context" << true;
   }
   void itDoesAndEndsAsWithoutTheRuntime() {
@@ -150,6 +151,34 @@ class ConfinementTest : public QObject {
     QVERIFY(own().empty());
     QVERIFY(traced.run({"fault", "null"}).killed);
     QCOMPARE(traced.snaps().size(), 1u);
+  }
+
+  void noTwoThreadsWriteToOneRing_data() {
+    QTest::addColumn<QString>("what");
+    QTest::addColumn<std::uint64_t>("most");  // records
+    QTest::newRow("of a thread that libc does not know") << "clone" << std::uint64_t{200};
+    // It is found out at the end of a sub-buffer.
+    QTest::newRow("of one that libc did not make") << "clone-alone" << std::uint64_t{16384 + 200};
+  }
+  void noTwoThreadsWriteToOneRing() {
+    QFETCH(QString, what);
+    QFETCH(std::uint64_t, most);
+    TracedRun traced("confined");
+    QVERIFY(traced.run({what, "fault"}).killed);
+    recovered(traced);
+    QCOMPARE(traced.snaps().size(), 1u);
+    const auto snap = dumpSnap(traced.snaps()[0]);
+    QVERIFY(snap && snap->faulting() != nullptr);
+    const Segment& segment = snap->rings.at(snap->faulting()->ringIndex).segments[0];
+    QCOMPARE(segment.damaged, 0u);
+    QVERIFY2(segment.dagRecordsEver < most, qPrintable(QString::number(segment.dagRecordsEver)));
+    const auto gap = std::ranges::find(segment.records, RecordType::Gap, &Record::type);
+    QVERIFY(gap != segment.records.end());
+    QCOMPARE(gap->detail, static_cast<std::uint16_t>(format::GapReason::Shared));
+    // It goes on once it is alone.
+    QVERIFY(std::any_of(gap, segment.records.end(),
+                        [](const Record& record) { return record.isDag && record.code == kStore; }));
+    QCOMPARE(snap->process.ringsFailed, 1u);
   }
 
   void aDaemonIsSnappedAsAnyOther() {

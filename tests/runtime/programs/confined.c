@@ -120,6 +120,30 @@ static int inClone(void* unused) {
   syscall(SYS_exit, 0);
   return unused != NULL;
 }
+enum { kCloneFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM };
+
+// The same without libc's function.
+static long cloneAlone(char* stackEnd) {
+  long result;
+  __asm__ volatile(
+      "movl $56, %%eax\n"
+      "syscall\n"
+      "testl %%eax, %%eax\n"
+      "jnz 1f\n"
+      "xorl %%ebp, %%ebp\n"
+      "xorl %%edi, %%edi\n"
+      "call *%[function]\n"
+      "1:"
+      : "=a"(result)
+      : "D"((long)kCloneFlags), "S"(stackEnd), "d"(0L), [function] "b"(inClone)
+      : "rcx", "r11", "r8", "r10", "memory");
+  return result;
+}
+
+static void awaitEnd(long tid) {
+  while (!__atomic_load_n(&cloned, __ATOMIC_ACQUIRE) || !syscall(SYS_tgkill, getpid(), tid, 0)) usleep(100);
+  usleep(20000);
+}
 
 static ucontext_t first, second;
 static void coroutine(void) {
@@ -188,14 +212,15 @@ int main(int argc, char** argv) {
     full(argv[3], "/../snaps");
     thread();
   }
-  if (!strcmp(what, "clone")) {
+  if (!strcmp(what, "clone") || !strcmp(what, "clone-alone")) {
     char* stack = mmap(NULL, kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    const int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
-    if (clone(inClone, stack + kStack, flags, NULL) < 0) return 9;
+    const int alone = !strcmp(what, "clone-alone");
+    const long tid = alone ? cloneAlone(stack + kStack) : clone(inClone, stack + kStack, kCloneFlags, NULL);
+    if (tid < 0) return 9;
     volatile uint64_t own = 0;
-    count(&own, 30000);
+    if (!alone) count(&own, 30000);
     __atomic_fetch_add(&counter, own, __ATOMIC_RELAXED);
-    while (!__atomic_load_n(&cloned, __ATOMIC_ACQUIRE)) usleep(100);
+    awaitEnd(tid);
   }
   if (!strcmp(what, "context")) {
     getcontext(&second);
