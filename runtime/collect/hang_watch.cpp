@@ -1,10 +1,6 @@
 #include "runtime/collect/hang_watch.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <format>
@@ -12,11 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "runtime/collect/process_folder.h"
 #include "runtime/collect/process_reader.h"
-#include "runtime/collect/service_client.h"
-#include "runtime/collect/site_rules.h"
-#include "runtime/collect/snap_assembly.h"
 #include "runtime/collect/system_file.h"
 
 namespace traceback::collect {
@@ -30,29 +22,11 @@ std::optional<std::uint64_t> readWord(pid_t pid, std::uint64_t address) {
   return ::process_vm_readv(pid, &to, 1, &from, 1, 0) == sizeof word ? std::optional(word) : std::nullopt;
 }
 
-// What execve(2) changes: where the code and the stack begin.
-std::string imageOf(pid_t pid) {
-  constexpr std::size_t kCode = 26, kStack = 28;
-  const auto fields = statFields(pid);
-  if (fields.size() <= kStack - kFirstStatField) return {};
-  return fields[kCode - kFirstStatField] + ' ' + fields[kStack - kFirstStatField];
-}
-
 std::string occasionOf(const std::vector<WaitingThread>& threads) {
   std::string text = threads.size() == 1 ? "hangs: thread" : "hangs: threads";
   for (std::size_t i = 0; i < threads.size(); ++i)
     text += std::format("{} {}", i == 0 ? "" : i + 1 == threads.size() ? " and" : ",", threads[i].tid);
   return text + (threads.size() == 1 ? " waits for itself" : " wait for each other");
-}
-
-// So that its group is snapped, too.
-std::optional<GroupEvent> announceHang(pid_t pid) {
-  const auto start = startOfProcess(pid);
-  const auto folder = defaultRingFolder() / std::format("{}-{}", pid, start.value_or(0));
-  const auto header = readProcessHeader(folder);
-  if (!start || !header) return std::nullopt;
-  return announceBreakDown(folder, *header, snapFolderFor({}, *header), format::SnapReason::Hang,
-                           siteRules());
 }
 
 }  // namespace
@@ -131,37 +105,6 @@ std::optional<Finding> HangDetector::look(pid_t pid, Clock::time_point now, Cloc
   if (m_last.empty() || m_last == m_told || now - m_since < patience) return std::nullopt;
   m_told = m_last;
   return Finding{m_last.front().tid, occasionOf(m_last)};
-}
-
-void detachFromProgram() {
-  ::setsid();
-  const SystemFile null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  for (const int each : {STDIN_FILENO, STDOUT_FILENO})
-    if (null.isOpen()) ::dup2(null.descriptor(), each);
-  [[maybe_unused]] const int moved = ::chdir("/");
-}
-
-void watchForHangs(pid_t pid, const WatchOptions& options) {
-  constexpr std::chrono::milliseconds kLeast{50}, kMost{5000};
-  const SystemFile process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!process.isOpen()) return;
-  const std::string image = imageOf(pid);
-  const auto pause = std::clamp(options.patience / 4, kLeast, kMost);
-  HangDetector hangs;
-  for (;;) {
-    struct pollfd end{process.descriptor(), POLLIN, 0};
-    if (::poll(&end, 1, static_cast<int>(pause.count())) != 0) return;
-    if (imageOf(pid) != image) return;
-    const auto found = hangs.look(pid, HangDetector::Clock::now(), options.patience);
-    if (!found) continue;
-    SnapOptions snap = options.snap;
-    snap.reason = format::SnapReason::Hang;
-    snap.occasionTid = found->tid;
-    snap.occasion = found->occasion;
-    snap.group = announceHang(pid);
-    const auto made = snapProcess(pid, snap);
-    if (options.onSnap) options.onSnap(made);
-  }
 }
 
 }  // namespace traceback::collect

@@ -5,13 +5,10 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "model/error.h"
-#include "runtime/collect/recover.h"
 #include "runtime/collect/thread_wait.h"
 
 namespace traceback::collect {
@@ -62,18 +59,5 @@ class HangDetector {
   std::vector<WaitingThread> m_last, m_told;
   Clock::time_point m_since{};
 };
-
-struct WatchOptions {
-  std::chrono::milliseconds patience{};  // for so long the same threads must have waited for each other
-  SnapOptions snap;
-  std::function<void(const model::Result<std::filesystem::path>&)> onSnap;
-};
-
-// What a process that lives beside the program does first: leaves its session, its folder, and its input and
-// output, for whose end somebody may wait.
-void detachFromProgram();
-
-// Until the process ends or executes another program: snaps it when it hangs, once for each set of threads.
-void watchForHangs(pid_t pid, const WatchOptions& options);
 
 }  // namespace traceback::collect

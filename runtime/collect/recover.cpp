@@ -225,12 +225,21 @@ model::Result<std::optional<fs::path>> collectFault(pid_t pid, pid_t tid, const 
   return result;
 }
 
+Occasion occasionOf(std::string_view name) {
+  if (name == "exception") return Occasion::Exception;
+  if (name == "exit") return Occasion::Exit;
+  if (name == "report") return Occasion::Report;
+  return Occasion::Call;
+}
+
 std::string describe(Occasion occasion, const std::string& text) {
   switch (occasion) {
     case Occasion::Exception:
       return "threw " + text;
     case Occasion::Exit:
       return "exits with status " + text;
+    case Occasion::Report:
+      return "reported " + text;
     default:
       return text.empty() ? "asked for a snap" : "asked for a snap: " + text;
   }

@@ -47,14 +47,17 @@ struct FaultOptions {
 };
 
 // Why a process that goes on is snapped.
-enum class Occasion { Call, Exception, Exit };
+enum class Occasion { Call, Exception, Exit, Report };
+// By the names that the runtime gives them; of another one, Call.
+Occasion occasionOf(std::string_view name);
 
 struct OccasionOptions {
   std::filesystem::path processFolder;
   std::filesystem::path snapFolder;
   SnapLimits limits;
   Occasion occasion = Occasion::Call;
-  std::string text;  // what the program said, the exception's class, the exit status
+  std::string
+      text;  // what the program said, the exception's class, the exit status, what a sanitizer reported
 };
 
 struct RecoverOptions {

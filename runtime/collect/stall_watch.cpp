@@ -66,8 +66,7 @@ pid_t joinedBy(pid_t pid, pid_t tid) {
 std::vector<pid_t> threadsMeant(pid_t pid, const std::string& name) {
   if (name.empty()) return {joinedBy(pid, pid)};
   std::vector<pid_t> threads = threadsOf(pid);
-  std::erase_if(threads,
-                [&](pid_t tid) { return textAt(std::format("/proc/{}/task/{}/comm", pid, tid)) != name; });
+  std::erase_if(threads, [&](pid_t tid) { return threadName(pid, tid) != name; });
   return threads;
 }
 
@@ -86,6 +85,10 @@ std::string occasionOf(pid_t tid, const ThreadLife& life, bool traceMoved, std::
 }
 
 }  // namespace
+
+std::string threadName(pid_t pid, pid_t tid) {
+  return textAt(std::format("/proc/{}/task/{}/comm", pid, tid));
+}
 
 bool waitsForWork(long systemCall, const std::string& descriptorPath) {
   if (takesDescriptor(systemCall))
@@ -114,7 +117,9 @@ std::optional<ThreadLife> lifeOf(pid_t pid, pid_t tid, const std::string& proces
     std::istringstream(status.substr(at + kWaits.size())) >> life.waits;
   life.call = systemCallOf(pid, tid);
   life.position = positionOf(tid, processFolder);
-  if (life.call && !life.call->running && takesDescriptor(life.call->number)) {
+  if (life.call && !life.call->running &&
+      (takesDescriptor(life.call->number) || life.call->number == SYS_write ||
+       life.call->number == SYS_writev)) {
     std::error_code error;
     life.descriptorPath =
         std::filesystem::read_symlink(std::format("/proc/{}/fd/{}", pid, life.call->arguments[0]), error)

@@ -26,6 +26,9 @@ namespace traceback::collect {
 // the call's first argument leads to, if that is a descriptor, as /proc/PID/fd says it.
 bool waitsForWork(long systemCall, const std::string& descriptorPath);
 
+// As the kernel has it; empty if there is no such thread.
+std::string threadName(pid_t pid, pid_t tid);
+
 struct ThreadLife {
   char state = '?';  // field 3 of /proc/PID/task/TID/stat
   std::uint64_t waits = 0;  // how often it blocked

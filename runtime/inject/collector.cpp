@@ -133,18 +133,33 @@ bool runCollector(const Occasion& occasion) {
   return collect(&occasion, mayTell());
 }
 
-void watchForHangs() {
+void startWatcher() {
   const Policy& rules = policy();
-  if (rules.hangSeconds == 0 || process.watched || process.sandboxed || !inOwnProcess()) return;
+  if ((rules.hangSeconds | rules.stallSeconds | rules.waitSeconds) == 0) return;
+  if (process.watched || process.sandboxed || !inOwnProcess()) return;
   if (__atomic_exchange_n(&process.watched, true, __ATOMIC_SEQ_CST) || takesInChildren()) return;
   const Turn turn;
   const char* collector = process.environment.collector.c_str();
-  Text<24> pid, seconds, disk, keep;
-  const char* arguments[] = {collector,   "watch",
-                             "--pid",     pid.add(std::uint64_t{process.pid}).c_str(),
-                             "--seconds", seconds.add(rules.hangSeconds).c_str(),
-                             "--disk",    disk.add(rules.diskLimit).c_str(),
-                             "--keep",    keep.add(rules.keepSeconds).c_str(),
+  Text<24> pid, hang, stall, wait, disk, keep;
+  Text<48> stallThread, waitThread;  // in one word with their option, for they may begin with a '-'
+  const char* arguments[] = {collector,
+                             "watch",
+                             "--pid",
+                             pid.add(std::uint64_t{process.pid}).c_str(),
+                             "--folder",
+                             process.folder.c_str(),
+                             "--hang",
+                             hang.add(rules.hangSeconds).c_str(),
+                             "--stall",
+                             stall.add(rules.stallSeconds).c_str(),
+                             stallThread.add("--stall-thread=").add(rules.stallThread).c_str(),
+                             "--wait",
+                             wait.add(rules.waitSeconds).c_str(),
+                             waitThread.add("--wait-thread=").add(rules.waitThread).c_str(),
+                             "--disk",
+                             disk.add(rules.diskLimit).c_str(),
+                             "--keep",
+                             keep.add(rules.keepSeconds).c_str(),
                              nullptr};
   const Variables variables;
   const long watcher = startBeside({collector, arguments, variables.all, !mayTell(), 0});

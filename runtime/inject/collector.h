@@ -8,7 +8,7 @@ void rememberStandardError();
 
 // Why a process that goes on is snapped.
 struct Occasion {
-  const char* kind;  // "call", "exception", "exit"
+  const char* kind;  // "call", "exception", "exit", "report"
   const char* text;  // more of it; may be empty
 };
 
@@ -18,8 +18,8 @@ void runCollectorAtFault();
 // True if the snap was written.
 bool runCollector(const Occasion& occasion);
 
-// Has somebody outside watch this process for hangs, if the policy wants that, once in a process. Signals
-// must be blocked.
-void watchForHangs();
+// Has somebody outside watch this process, if the policy wants to have it snapped when threads do not get on
+// (hangs, stalls, waits), once in a process. Signals must be blocked.
+void startWatcher();
 
 }  // namespace traceback::inject

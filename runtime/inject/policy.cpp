@@ -153,6 +153,18 @@ const char* readRate(Word word, PolicyValues& policy) {
   return nullptr;
 }
 
+const char* readWatch(Words& words, bool snap, std::uint64_t& seconds, char (&thread)[kThreadNameSize]) {
+  seconds = 0;
+  thread[0] = 0;
+  if (!snap) return nullptr;
+  if (!isQuantity(words.next(), kTimes, seconds) || seconds == 0)
+    return "takes a time, and the name of a thread if it is that alone: write 30s, or 30s worker";
+  const Word name = words.next();
+  if (name.size >= kThreadNameSize) return "has a name that no thread can have: at most 15 characters";
+  for (std::size_t i = 0; i < kThreadNameSize; ++i) thread[i] = i < name.size ? name.start[i] : '\0';
+  return nullptr;
+}
+
 const char* readChoice(Words& words, bool snap, Policy& policy) {
   const Word what = words.next();
   if (what.is("signal")) return readSignals(words, snap, policy);
@@ -165,7 +177,13 @@ const char* readChoice(Words& words, bool snap, Policy& policy) {
       return "takes a time: write 30s or 5m";
     return nullptr;
   }
-  if (!what.is("call")) return "takes signal, exit, exception, hang or call";
+  if (what.is("stall")) return readWatch(words, snap, policy.stallSeconds, policy.stallThread);
+  if (what.is("wait")) return readWatch(words, snap, policy.waitSeconds, policy.waitThread);
+  if (what.is("report")) {
+    policy.snapReports = snap;
+    return nullptr;
+  }
+  if (!what.is("call")) return "takes signal, exit, exception, hang, stall, wait, report or call";
   policy.snapCalls = snap;
   return nullptr;
 }

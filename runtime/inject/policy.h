@@ -14,6 +14,12 @@
 //                                 counts
 //   snap call                     of traceback_snap(): this is so unless `ignore call`
 //   snap hang TIME                if threads have waited for each other for so long; or `ignore hang`
+//   snap stall TIME [THREAD]      if the first thread, or those of that name, have shown no life for so long;
+//                                 or `ignore stall`
+//   snap wait TIME [THREAD]       if any thread, or one of that name, has waited in one call for somebody
+//   else;
+//                                 or `ignore wait`
+//   snap report                   of a sanitizer; or `ignore report`
 //   repeat COUNT                  snaps of one kind from one place; 0: as many as come
 //   rate COUNT/TIME               snaps at most in that time, as 20/1h; those of faults do not count
 //   memory stacks | none | writable | all    what of the process's memory a snap keeps
@@ -32,6 +38,7 @@ namespace traceback::inject {
 
 inline constexpr unsigned kMostExceptionRules = 32;
 inline constexpr std::size_t kMostPolicyText = 16384;
+inline constexpr std::size_t kThreadNameSize = 16;
 
 struct ExceptionRule {
   bool snap;
@@ -42,23 +49,27 @@ struct ExceptionRule {
 struct PolicyValues {
   bool record = true;
   bool snapCalls = true;
-  std::uint64_t bufferSize = 0;      // 0: not said
+  bool snapReports = false;
+  std::uint64_t bufferSize = 0;  // 0: not said
   bool historySaid = false;
-  std::uint64_t historySize = 0;     // 0: none is kept
-  std::uint64_t mostRings = 0;       // 0: not said
-  std::uint64_t mostBytes = 0;       // of all rings; 0: not said
-  std::uint64_t snapSignals = 0;     // bit n - 1 for signal n
+  std::uint64_t historySize = 0;  // 0: none is kept
+  std::uint64_t mostRings = 0;  // 0: not said
+  std::uint64_t mostBytes = 0;  // of all rings; 0: not said
+  std::uint64_t snapSignals = 0;  // bit n - 1 for signal n
   std::uint64_t ignoreSignals = 0;
-  std::uint64_t snapExits[4] = {};   // a bit for each status
-  std::uint32_t repeats = 1;         // 0: no limit
+  std::uint64_t snapExits[4] = {};  // a bit for each status
+  std::uint32_t repeats = 1;  // 0: no limit
   std::uint32_t rateCount = 20;
   std::uint64_t rateSeconds = 3600;
-  std::uint64_t hangSeconds = 0;     // 0: hangs are not looked for
-  std::uint64_t diskLimit = 0;       // 0: none
-  std::uint64_t keepSeconds = 0;     // 0: for ever
+  std::uint64_t hangSeconds = 0;  // 0: hangs are not looked for
+  std::uint64_t stallSeconds = 0, waitSeconds = 0;  // likewise
+  char stallThread[kThreadNameSize] = {},
+       waitThread[kThreadNameSize] = {};  // zero-terminated; empty: not said
+  std::uint64_t diskLimit = 0;  // 0: none
+  std::uint64_t keepSeconds = 0;  // 0: for ever
   bool memorySaid = false;
   format::KeptMemory memory = format::KeptMemory::Stacks;
-  unsigned exceptionRules = 0;       // how many of the rules below hold
+  unsigned exceptionRules = 0;  // how many of the rules below hold
 };
 
 struct Policy : PolicyValues {
@@ -66,7 +77,7 @@ struct Policy : PolicyValues {
 };
 
 struct PolicyProblem {
-  unsigned line;       // from 1
+  unsigned line;  // from 1
   const char* reason;  // what is wrong and what would be right
 };
 

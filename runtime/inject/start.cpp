@@ -11,6 +11,7 @@
 #include "runtime/inject/names.h"
 #include "runtime/inject/policy_file.h"
 #include "runtime/inject/process.h"
+#include "runtime/inject/reports.h"
 #include "runtime/inject/rings.h"
 #include "runtime/inject/throws.h"
 #include "runtime/inject/trigger.h"
@@ -83,6 +84,7 @@ void listenToAudit() {
     learnNames();
     bindNewModules();
     if (process.recording) watchSignals();
+    watchSanitizers();
     listenToAudit();
   } else {
     process.environment.off = true;

@@ -60,6 +60,8 @@ const char* nameOf(Trigger kind) {
       return "call";
     case Trigger::Exception:
       return "exception";
+    case Trigger::Report:
+      return "report";
     default:
       return "exit";
   }

@@ -9,6 +9,7 @@ enum class Trigger : std::uint8_t {
   Call,       // of traceback_snap()
   Exception,  // a C++ exception was thrown
   Exit,       // the process ends, with a status that the policy names
+  Report,     // a sanitizer found something
 };
 
 enum class TriggerResult : std::int8_t {

@@ -21,7 +21,7 @@ Word* freshWord(std::uint64_t stackPointer) {
     __atomic_store_n(&traceback_probation.cursor, traceback_probation.base, __ATOMIC_RELAXED);
   if (slot() == &traceback_probation || t.state == ThreadState::Probation) {
     attach(t);
-    if (t.state == ThreadState::Traced) watchForHangs();
+    if (t.state == ThreadState::Traced) startWatcher();
   }
   attachLate(t);
   if (t.state == ThreadState::Traced) {

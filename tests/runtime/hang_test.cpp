@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "runtime/collect/reply_watch.h"
 #include "runtime/collect/stall_watch.h"
 #include "snap_dump.h"
 #include "traced_run.h"
@@ -33,10 +34,11 @@ class HangTest : public QObject {
   Q_OBJECT
  private:
   // By a policy of its own, in the folder.
-  static bool watchesForHangs(TracedRun& traced, const QTemporaryDir& folder) {
+  static bool watchesForHangs(TracedRun& traced, const QTemporaryDir& folder,
+                              const char* rules = "snap hang 1s\n") {
     QFile policy(folder.filePath("policy"));
     traced.setVariable("TRACEBACK_POLICY", policy.fileName());
-    return policy.open(QIODevice::WriteOnly) && policy.write("snap hang 1s\n") > 0;
+    return policy.open(QIODevice::WriteOnly) && policy.write(rules) > 0;
   }
 
  private slots:
@@ -151,6 +153,54 @@ class HangTest : public QObject {
     if (told.empty()) return;
     QVERIFY2(told[0].starts_with("stalls: thread"), told[0].c_str());
     QVERIFY2(told[0].contains(says.toStdString()), told[0].c_str());
+  }
+
+  void aWaitForAnAnswerIsNoneForATimeOrForWhoeverComes() {
+    for (const long call : {SYS_poll, SYS_epoll_wait, SYS_recvfrom, SYS_connect, SYS_wait4})
+      QVERIFY(collect::waitsForReply(call, {}));
+    QVERIFY(collect::waitsForReply(SYS_read, "socket:[1]") && collect::waitsForReply(SYS_write, "pipe:[1]"));
+    QVERIFY(!collect::waitsForReply(SYS_read, "/dev/pts/0") && !collect::waitsForReply(SYS_read, {}));
+    for (const long call : {SYS_accept4, SYS_nanosleep, SYS_pause, SYS_futex, SYS_rt_sigtimedwait})
+      QVERIFY(!collect::waitsForReply(call, {}));
+  }
+
+  void whatDoesNotGetOnIsSnappedIfThePolicySaysSo_data() {
+    QTest::addColumn<QByteArray>("rules");
+    QTest::addColumn<QString>("kind");
+    QTest::addColumn<QByteArray>("says");
+    QTest::newRow("an answer that does not come")
+        << QByteArray("snap wait 1s\n") << "asks" << QByteArray("has been in one call of recvfrom for ");
+    QTest::newRow("of a thread by name") << QByteArray("snap wait 1s hangs\n") << "asks"
+                                         << QByteArray("has been in one call of recvfrom for ");
+    QTest::newRow("of another thread") << QByteArray("snap wait 1s nobody\n") << "asks" << QByteArray();
+    QTest::newRow("what is not asked for") << QByteArray("snap hang 1s\n") << "asks" << QByteArray();
+    QTest::newRow("a stall") << QByteArray("snap stall 1s\n") << "stuck"
+                             << QByteArray("has been in one call of futex for ");
+    QTest::newRow("of a thread that is alive") << QByteArray("snap stall 1s\n") << "worker" << QByteArray();
+    QTest::newRow("of a thread by name that is not")
+        << QByteArray("snap stall 1s spinner\n") << "worker" << QByteArray("without waiting for anything");
+  }
+  void whatDoesNotGetOnIsSnappedIfThePolicySaysSo() {
+    QFETCH(QByteArray, rules);
+    QFETCH(QString, kind);
+    QFETCH(QByteArray, says);
+    QTemporaryDir folder;
+    TracedRun traced("hangs");
+    QVERIFY(watchesForHangs(traced, folder, rules.constData()));
+    auto process = traced.start({kind});
+    if (!says.isEmpty()) QVERIFY(QTest::qWaitFor([&traced] { return !traced.snaps().empty(); }, 60'000));
+    QTest::qWait(3000);
+    const auto snaps = traced.snaps();
+    QCOMPARE(process->state(), QProcess::Running);
+    process->kill();
+    traced.finish(*process);
+    QCOMPARE(snaps.size(), says.isEmpty() ? 0u : 1u);  // it is told once
+    if (snaps.empty()) return;
+    const auto snap = dumpSnap(snaps[0]);
+    QVERIFY(snap);
+    QCOMPARE(snap->reason.reason, static_cast<std::uint32_t>(format::SnapReason::Hang));
+    QVERIFY2(snap->host.contains(says.toStdString()), snap->host.c_str());
+    QVERIFY(std::ranges::contains(snap->threads, snap->reason.tid, &format::SnapThread::tid));
   }
 
   void locksThatAreOnlyMuchWantedAreNoHang() {

@@ -40,7 +40,8 @@ class PolicyTest : public QObject {
         "QUIT\nsnap "
         "exit 1-3 255\n"
         "ignore exit 2\nsnap exception std::exception my::*\nignore exception my::Expected # as they say\n"
-        "ignore call\nrepeat 7\nrate 5/10m\nsnap hang 90s\nmemory writable\ndisk 1G\nkeep 30d");
+        "ignore call\nrepeat 7\nrate 5/10m\nsnap hang 90s\nsnap stall 2m\nsnap wait 45s db-worker\nsnap "
+        "report\nmemory writable\ndisk 1G\nkeep 30d");
     QCOMPARE(parsed.wrong, 0u);
     const Policy& policy = parsed.policy;
     QVERIFY(!policy.record && !policy.snapCalls);
@@ -48,6 +49,11 @@ class PolicyTest : public QObject {
     QVERIFY(policy.historySaid);
     QCOMPARE(policy.historySize, 256u << 10);
     QCOMPARE(policy.hangSeconds, 90u);
+    QCOMPARE(policy.stallSeconds, 120u);
+    QCOMPARE(std::string_view(policy.stallThread), std::string_view());
+    QCOMPARE(policy.waitSeconds, 45u);
+    QCOMPARE(std::string_view(policy.waitThread), std::string_view("db-worker"));
+    QVERIFY(policy.snapReports);
     QCOMPARE(policy.mostRings, 12u);
     QCOMPARE(policy.mostBytes, 64u << 20);
     QCOMPARE(policy.snapSignals, 1u << 14 | 1u << 1 | 1ull << 63);

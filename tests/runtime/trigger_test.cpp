@@ -15,7 +15,8 @@ using format::SnapReason;
 namespace {
 
 struct PolicyRun : TracedRun {
-  explicit PolicyRun(const QByteArray& rules) : TracedRun("triggers"), file(folder.filePath("policy")) {
+  explicit PolicyRun(const QByteArray& rules, const QString& program = QStringLiteral("triggers"))
+      : TracedRun(program), file(folder.filePath("policy")) {
     setVariable("TRACEBACK_POLICY", file.fileName());
     write(rules);
   }
@@ -144,6 +145,53 @@ class TriggerTest : public QObject {
     const auto snap = dumpSnap(ended.snaps()[0]);
     QVERIFY(snap);
     QCOMPARE(recordsOf(*snap, RecordType::Exception), 16u);
+  }
+
+  void aReportOfASanitizerIsSnappedIfThePolicySaysSo_data() {
+    QTest::addColumn<QString>("program");
+    QTest::addColumn<QString>("what");
+    QTest::addColumn<QStringList>("occasions");
+    const QString shift = "reported invalid-shift-exponent at ",
+                  overflow = "reported signed-integer-overflow at ";
+    QTest::newRow("of undefined behaviour, and the program goes on")
+        << "reports_undefined" << "undefined" << QStringList({shift, overflow});  // each place once
+    QTest::newRow("of undefined behaviour, and the program ends")
+        << "reports_undefined_ends" << "undefined" << QStringList(overflow);
+    QTest::newRow("of a misuse of memory")
+        << "reports_memory" << "memory" << QStringList("reported heap-buffer-overflow");
+  }
+  void aReportOfASanitizerIsSnappedIfThePolicySaysSo() {
+    QFETCH(QString, program);
+    QFETCH(QString, what);
+    QFETCH(QStringList, occasions);
+    // AddressSanitizer's library would be the first.
+    const auto prepare = [](TracedRun& run) { run.setVariable("ASAN_OPTIONS", "verify_asan_link_order=0"); };
+    PolicyRun plain("", program), traced("snap report\n", program), silent("", program);
+    plain.setTraced(false);
+    for (TracedRun* run : {&plain, &traced, &silent}) prepare(*run);
+    const Outcome expected = plain.run({what}), actual = traced.run({what}), without = silent.run({what});
+    for (const Outcome& outcome : {actual, without}) {
+      QCOMPARE(outcome.output, expected.output);
+      QCOMPARE(outcome.killed, expected.killed);
+      QCOMPARE(outcome.status, expected.status);
+      const qsizetype first = expected.errors.indexOf("ERROR: "), line = expected.errors.indexOf('\n', first);
+      QVERIFY(first < 0 || outcome.errors.contains(expected.errors.mid(first, 40)));
+      QVERIFY(line < 0 ||
+              outcome.errors.count("runtime error: ") == expected.errors.count("runtime error: "));
+    }
+    const QStringList told = traced.occasions();
+    QCOMPARE(told.size(), occasions.size());
+    for (qsizetype i = 0; i < told.size(); ++i)
+      QVERIFY2(told[i].startsWith(occasions[i]), qPrintable(told[i]));
+    for (const auto& path : traced.snaps()) {
+      const auto snap = dumpSnap(path);
+      QVERIFY(snap);
+      QCOMPARE(snap->reason.reason, static_cast<std::uint32_t>(SnapReason::Policy));
+      QVERIFY(recordsOf(*snap, RecordType::Snap) >= 1);
+    }
+    QVERIFY(silent.snaps().empty());
+    // It was not killed, however the sanitizer ends it.
+    QVERIFY(traced.processFolders().empty() && silent.processFolders().empty());
   }
 
   void anExitWithAChosenStatusIsSnapped() {

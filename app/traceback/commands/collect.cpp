@@ -27,17 +27,14 @@ void addCollect(CLI::App& app, Action& chosen) {
   command->add_option("--folder", call->folder, "The process's ring folder")->required();
   command->add_option("--snap-dir", call->snapFolder);
   command->add_option("--occasion", call->occasion, "Why a process is snapped that goes on")
-      ->check(CLI::IsMember({"call", "exception", "exit"}));
+      ->check(CLI::IsMember({"call", "exception", "exit", "report"}));
   command->add_option("--text", call->text);
   command->add_option("--disk", call->limits.diskLimit);
   command->add_option("--keep", call->limits.keepSeconds);
   command->callback([call, &chosen] {
     chosen = [call] {
       if (!call->occasion.empty()) {
-        using collect::Occasion;
-        const Occasion occasion = call->occasion == "call"        ? Occasion::Call
-                                  : call->occasion == "exception" ? Occasion::Exception
-                                                                  : Occasion::Exit;
+        const collect::Occasion occasion = collect::occasionOf(call->occasion);
         const auto made = collect::collectOccasion(call->pid, call->tid,
                                                    {.processFolder = call->folder,
                                                     .snapFolder = call->snapFolder,

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <thread>
 
-#include "runtime/collect/hang_watch.h"
 #include "runtime/collect/recover.h"
+#include "runtime/collect/watcher.h"
 
 using namespace traceback;
 
@@ -31,8 +31,14 @@ int main(int count, char** arguments) {
   const collect::SnapLimits limits{.diskLimit = number("--disk"), .keepSeconds = number("--keep")};
   if (command == "watch") {
     collect::detachFromProgram();
-    collect::watchForHangs(pid,
-                           {.patience = std::chrono::seconds(number("--seconds")), .snap = {}, .onSnap = {}});
+    const auto seconds = [&](const char* name) { return std::chrono::seconds(number(name)); };
+    collect::watchProcess(pid,
+                          {.processFolder = values["--folder"],
+                           .hang = seconds("--hang"),
+                           .stall = {.patience = seconds("--stall"), .threadName = values["--stall-thread"]},
+                           .wait = {.patience = seconds("--wait"), .threadName = values["--wait-thread"]},
+                           .snap = {},
+                           .onSnap = {}});
     return 0;
   }
   const std::string occasion = values["--occasion"];
@@ -47,15 +53,12 @@ int main(int count, char** arguments) {
     if (!made) return tell(made.error());
     snap = *made;
   } else {
-    const auto made =
-        collect::collectOccasion(pid, tid,
-                                 {.processFolder = values["--folder"],
-                                  .snapFolder = {},
-                                  .limits = limits,
-                                  .occasion = occasion == "call"        ? collect::Occasion::Call
-                                              : occasion == "exception" ? collect::Occasion::Exception
-                                                                        : collect::Occasion::Exit,
-                                  .text = values["--text"]});
+    const auto made = collect::collectOccasion(pid, tid,
+                                               {.processFolder = values["--folder"],
+                                                .snapFolder = {},
+                                                .limits = limits,
+                                                .occasion = collect::occasionOf(occasion),
+                                                .text = values["--text"]});
     if (!made) return tell(made.error());
     snap = *made;
   }

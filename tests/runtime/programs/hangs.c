@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,6 +35,11 @@ static void* polls(void* unused) {
   printf("idle\n");
   fflush(stdout);
   poll(NULL, 0, 3500);
+  return unused;
+}
+
+static void* sleeps(void* unused) {
+  pause();
   return unused;
 }
 
@@ -81,6 +87,16 @@ int main(int argc, char** argv) {
     fflush(stdout);
     pthread_mutex_lock(&locks[0]);
     pthread_cond_wait(&never, &locks[0]);
+  }
+  if (!strcmp(argv[1], "asks")) {  // somebody who does not answer; while another thread waits for a signal
+    int ends[2];
+    char answer;
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) return 9;
+    pthread_create(&threads[0], NULL, sleeps, NULL);
+    printf("asks\n");
+    fflush(stdout);
+    count(&counter, 10);
+    return (int)recv(ends[0], &answer, 1, 0);
   }
   if (!strcmp(argv[1], "idle")) {
     pthread_create(&threads[0], NULL, polls, NULL);
