@@ -58,6 +58,16 @@ format::ServiceMember memberOf(const format::ServiceProcess& process, std::uint6
   return member;
 }
 
+// One system call, where the kernel has such descriptors. Its number may be another's by now.
+bool hasEnded(const std::pair<pid_t, std::uint64_t>& name, const collect::SystemFile& process) {
+  if (process.isOpen()) {
+    struct pollfd gone{process.descriptor(), POLLIN, 0};
+    return ::poll(&gone, 1, 0) != 0;
+  }
+  const auto start = collect::startOfProcess(name.first);
+  return !start || *start != name.second;
+}
+
 }  // namespace
 
 Service::Service(Listener listener, ServiceOptions options)
@@ -168,7 +178,7 @@ collect::GroupEvent Service::snapGroup(const std::string& group, const format::S
   const auto now = Clock::now();
   const auto last = m_lastOfGroup.find(group);
   if (group.empty() || (last != m_lastOfGroup.end() && now - last->second < kGroupPause)) return event;
-  findProcesses();
+  findProcesses(true);
   std::vector<Recorded*> members;
   for (auto& [name, process] : m_processes)
     if (textOf(process.about.group) == group && process.about.pid != event.about.cause)
@@ -236,51 +246,85 @@ void Service::look() {
   const auto now = Clock::now();
   if (now - m_looked < kLookPause) return;
   m_looked = now;
-  findProcesses();
+  findProcesses(false);
   for (auto& [name, process] : m_processes) lookAtThreads(process);
   if (now - m_tidied < kTidyPause) return;
   m_tidied = now;
   if (m_options.tidy) m_options.tidy(m_rules);
 }
 
-void Service::findProcesses() {
+void Service::findProcesses(bool anew) {
   namespace fs = std::filesystem;
-  m_rules = collect::siteRules();
-  std::erase_if(m_processes, [](const auto& each) {
-    const auto start = collect::startOfProcess(each.first.first);
-    return !start || *start != each.first.second;
+  collect::SiteRules rules = collect::siteRules();
+  anew = anew || rules != m_rules;
+  m_rules = std::move(rules);
+  std::vector<Recorded> ended;
+  std::erase_if(m_processes, [&ended](auto& each) {
+    if (!hasEnded(each.first, each.second.process)) return false;
+    ended.push_back(std::move(each.second));
+    return true;
   });
+  const auto now = Clock::now();
+  for (auto& [name, process] : m_processes)
+    if (anew || now - process.described >= kDescribePause) describe(process);
   std::error_code error;
   for (fs::directory_iterator it(m_options.ringFolder, error), end; !error && it != end;
        it.increment(error)) {
     const auto name = collect::parseProcessName(it->path().filename().string());
-    if (!name) continue;
-    Recorded* known = find(*name);
-    if (known == nullptr) {
-      const auto start = collect::startOfProcess(name->pid);
-      if (!start || *start != name->start || !collect::readProcessHeader(it->path())) continue;
-      known = &m_processes[{name->pid, name->start}];
-      known->folder = it->path();
-      known->process = collect::SystemFile(static_cast<int>(::syscall(SYS_pidfd_open, name->pid, 0)));
-    }
-    // What it is called is known when it has its first module.
-    const auto header = collect::readProcessHeader(known->folder);
-    if (!header) continue;
-    known->about =
-        collect::describeProcess(known->folder, *header, collect::snapFolderFor({}, *header), m_rules);
-    const auto rule =
-        std::ranges::find(m_rules.stalls, textOf(known->about.program), &collect::StallRule::program);
-    known->rule = rule == m_rules.stalls.end() ? std::nullopt : std::optional(*rule);
+    if (!name || find(*name) != nullptr) continue;
+    const auto start = collect::startOfProcess(name->pid);
+    if (!start || *start != name->start || !collect::readProcessHeader(it->path())) continue;
+    Recorded& found = m_processes[{name->pid, name->start}];
+    found.folder = it->path();
+    found.process = collect::SystemFile(static_cast<int>(::syscall(SYS_pidfd_open, name->pid, 0)));
+    describe(found);
+    found.snapFolder = textOf(found.about.snapFolder);
   }
+  for (const Recorded& process : ended) snapFallen(process);
+}
+
+// Who gave up the rights, the root folder or the system calls that it takes cannot have itself snapped when
+// it breaks down. What it left says so.
+void Service::snapFallen(const Recorded& process) {
+  const auto header = collect::readProcessHeader(process.folder);
+  if (!header || header->state != static_cast<std::uint32_t>(format::ProcessState::Faulted) ||
+      !collect::wantsFault(process.folder, process.snapFolder))
+    return;
+  log(std::format("process {} broke down and could not be snapped before it ended", process.about.pid));
+  format::ServiceProcess cause = process.about;
+  collect::setField(cause.snapFolder, process.snapFolder.string());
+  const collect::GroupEvent event = snapGroup(textOf(cause.group), &cause);
+  collect::RecoverOptions options{
+      .folder = process.folder, .snapFolder = process.snapFolder, .onProblem = {}};
+  options.countFaults = true;
+  if (!event.members.empty()) options.group = event;
+  auto job = std::make_unique<Job>();
+  job->name = {static_cast<pid_t>(cause.pid), cause.start};
+  startJob(std::move(job), [options] { return collect::recover(options).has_value(); });
+}
+
+void Service::describe(Recorded& process) const {
+  const auto header = collect::readProcessHeader(process.folder);
+  if (!header) return;
+  process.about =
+      collect::describeProcess(process.folder, *header, collect::snapFolderFor({}, *header), m_rules);
+  const auto rule =
+      std::ranges::find(m_rules.stalls, textOf(process.about.program), &collect::StallRule::program);
+  process.rule = rule == m_rules.stalls.end() ? std::nullopt : std::optional(*rule);
+  // It has its name with its first module.
+  if (header->executable[0] != 0 || header->moduleCount != 0) process.described = Clock::now();
 }
 
 void Service::lookAtThreads(Recorded& process) {
   if (!process.rule) return;
+  const auto now = Clock::now();
+  if (now - process.looked < process.rule->patience / kLooksInPatience) return;
+  process.looked = now;
   const auto found = process.stalls.look({.pid = static_cast<pid_t>(process.about.pid),
                                           .processFolder = process.folder.string(),
                                           .threadName = process.rule->thread,
                                           .patience = process.rule->patience},
-                                         Clock::now());
+                                         now);
   if (!found) return;
   log(std::format("process {} {}", process.about.pid, found->occasion));
   const collect::GroupEvent event = snapGroup(textOf(process.about.group), &process.about);
@@ -300,8 +344,13 @@ void Service::snap(Recorded& process, const collect::Finding& why, format::SnapR
   options.occasion = why.occasion;
   options.group = group;
   options.evenRunning = true;
-  job->thread = std::jthread([job = job.get(), options] {
-    job->written = collect::snapProcess(job->name.pid, options).has_value();
+  const pid_t pid = job->name.pid;
+  startJob(std::move(job), [pid, options] { return collect::snapProcess(pid, options).has_value(); });
+}
+
+void Service::startJob(std::unique_ptr<Job> job, std::function<bool()> makesSnap) {
+  job->thread = std::jthread([job = job.get(), makesSnap = std::move(makesSnap)] {
+    job->written = makesSnap();
     job->done = true;
   });
   m_jobs.push_back(std::move(job));

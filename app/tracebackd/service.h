@@ -53,6 +53,10 @@ class Service {
   static constexpr std::chrono::seconds kSilentPatience{10};
   static constexpr std::chrono::milliseconds kLookPause{250};
   static constexpr std::chrono::minutes kTidyPause{10};
+  // What a process is called may change: it executes another program.
+  static constexpr std::chrono::seconds kDescribePause{3};
+  // Looks at a thread in the time after which it is said to stall.
+  static constexpr int kLooksInPatience = 16;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -67,9 +71,12 @@ class Service {
   struct Recorded {
     std::filesystem::path folder;
     collect::SystemFile process;  // a pidfd
+    // As it said first: what it says later may be the word of somebody with fewer rights.
+    std::filesystem::path snapFolder;
     format::ServiceProcess about{};
     std::optional<collect::StallRule> rule;
     collect::StallDetector stalls;
+    Clock::time_point described{}, looked{};
     std::uint32_t snaps = 0;
   };
   // A snap that is being made.
@@ -92,10 +99,14 @@ class Service {
   void removeGone();
 
   void look();
-  void findProcesses();
+  // Of those that are known already, `anew` or when some time has passed, what they are called now.
+  void findProcesses(bool anew);
+  void describe(Recorded& process) const;
   void lookAtThreads(Recorded& process);
+  void snapFallen(const Recorded& process);
   void snap(Recorded& process, const collect::Finding& why, format::SnapReason reason,
             const std::optional<collect::GroupEvent>& group, bool stalled);
+  void startJob(std::unique_ptr<Job> job, std::function<bool()> makesSnap);
   void finishJobs();
   void end(Recorded& process, bool snapped);
   Recorded* find(const collect::ProcessName& name);

@@ -121,8 +121,12 @@ model::Result<SnapContents> readIfNeedBeRunning(pid_t pid, const fs::path& folde
   return rings;
 }
 
+bool isNew(std::uint64_t key, const fs::path& snapFolder, const SiteRules& rules) {
+  return isNewFault(snapFolder, key, rules.faultCount, static_cast<std::uint64_t>(rules.faultTime.count()));
+}
+
 // What is left of one process. Nothing if there was nothing to make a snap of, or others are at it.
-model::Result<std::vector<fs::path>> recoverOne(const fs::path& path, const fs::path& snapFolder) {
+model::Result<std::vector<fs::path>> recoverOne(const fs::path& path, const RecoverOptions& options) {
   const auto name = parseProcessName(path.filename().string());
   if (!name) return model::fail("not the folder of a process", path.string());
   const auto start = startOfProcess(name->pid);
@@ -147,10 +151,18 @@ model::Result<std::vector<fs::path>> recoverOne(const fs::path& path, const fs::
   SnapContents contents;
   contents.folder = std::move(*folder);
   contents.reason = reasonOf(contents.folder.header);
-  contents.redaction = siteRules().redaction;
+  const SiteRules rules = siteRules();
+  contents.redaction = rules.redaction;
+  contents.group = options.group;
   setTime(contents);
-  auto snap = writeSnap(contents, snapFolderFor(snapFolder, contents.folder.header));
+  const fs::path snapFolder = snapFolderFor(options.snapFolder, contents.folder.header);
+  const bool counted = options.countFaults && rules.faultTime.count() != 0;
+  const std::uint64_t key = counted ? faultKey(contents.folder, {}) : 0;
+  if (counted && !isNew(key, snapFolder, rules)) return removeFolder(path), std::vector<fs::path>{};
+  auto snap = writeSnap(contents, snapFolder);
   if (!snap) return std::unexpected(snap.error());
+  keepWithin(snapFolder, options.limits, *snap);
+  if (counted) noteFault(snapFolder, key);
   removeFolder(path);
   return std::vector<fs::path>{*snap};
 }
@@ -210,8 +222,7 @@ model::Result<std::optional<fs::path>> collectFault(pid_t pid, pid_t tid, const 
   const fs::path snapFolder = snapFolderFor(options.snapFolder, process);
   const std::uint64_t key = counted ? faultKey(contents->folder, contents->maps) : 0;
   std::optional<fs::path> result;
-  if (!counted ||
-      isNewFault(snapFolder, key, rules.faultCount, static_cast<std::uint64_t>(rules.faultTime.count()))) {
+  if (!counted || isNew(key, snapFolder, rules)) {
     if (counted) announce(process);
     contents->group = group;
     auto snap = writeSnap(*contents, snapFolder);
@@ -264,7 +275,7 @@ model::Result<fs::path> collectOccasion(pid_t pid, pid_t tid, const OccasionOpti
 model::Result<std::vector<fs::path>> recover(const RecoverOptions& options) {
   const fs::path top = options.folder.empty() ? defaultRingFolder() : options.folder;
   if (parseProcessName(top.filename().string()) && isFolder(top)) {
-    auto one = recoverOne(top, options.snapFolder);
+    auto one = recoverOne(top, options);
     if (!one && options.onProblem) options.onProblem(one.error());
     return one;
   }
@@ -280,7 +291,7 @@ model::Result<std::vector<fs::path>> recover(const RecoverOptions& options) {
   std::vector<fs::path> snaps;
   std::optional<model::Error> problem;
   for (const fs::path& folder : folders) {
-    auto one = recoverOne(folder, options.snapFolder);
+    auto one = recoverOne(folder, options);
     if (one) {
       snaps.insert(snaps.end(), one->begin(), one->end());
       continue;
@@ -290,6 +301,13 @@ model::Result<std::vector<fs::path>> recover(const RecoverOptions& options) {
   }
   if (snaps.empty() && problem) return std::unexpected(*problem);
   return snaps;
+}
+
+bool wantsFault(const fs::path& processFolder, const fs::path& snapFolder) {
+  const SiteRules rules = siteRules();
+  if (rules.faultTime.count() == 0) return true;
+  const auto folder = readProcessFolder(processFolder);
+  return folder && isNew(faultKey(*folder, {}), snapFolder, rules);
 }
 
 void removeEnded(const fs::path& ringFolder) {

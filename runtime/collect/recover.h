@@ -63,6 +63,10 @@ struct OccasionOptions {
 struct RecoverOptions {
   std::filesystem::path folder;  // a ring folder or one process's folder; empty: defaultRingFolder()
   std::filesystem::path snapFolder;  // as in SnapOptions
+  // Nothing is made of a fault that the site's rules want no more snaps of; the folder goes all the same.
+  bool countFaults = false;
+  SnapLimits limits = {};
+  std::optional<GroupEvent> group = {};  // with which it is snapped
   // Called for each dead process whose rings could not be turned into a snap (they stay where they are).
   std::function<void(const model::Error&)> onProblem;
 };
@@ -93,6 +97,9 @@ std::string describe(Occasion occasion, const std::string& text);
 // written, only the folder is removed. Fails if the folder cannot be read, or if nothing at all could be
 // recovered because of a problem.
 model::Result<std::vector<std::filesystem::path>> recover(const RecoverOptions& options);
+
+// Whether the site's rules want another snap of the fault of which this folder of a dead process tells.
+bool wantsFault(const std::filesystem::path& processFolder, const std::filesystem::path& snapFolder);
 
 // Removes what processes left that ended by themselves but could not clean up, for they had locked
 // themselves out of the file system (Landlock, chroot, another user). Quick; keeps everything else.

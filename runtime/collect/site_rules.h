@@ -33,6 +33,7 @@ inline constexpr const char* kRedactionNames[] = {"environment", "arguments", "p
 struct GroupRule {
   std::string name;
   std::vector<std::string> programs;
+  bool operator==(const GroupRule&) const = default;
 };
 
 struct StallRule {
@@ -40,6 +41,7 @@ struct StallRule {
   std::string thread;  // empty: the first
   std::chrono::seconds patience{};
   bool end = false;
+  bool operator==(const StallRule&) const = default;
 };
 
 struct SiteRules {
@@ -52,6 +54,7 @@ struct SiteRules {
 
   // Empty if it is of none.
   std::string groupOf(const std::string& program) const;
+  bool operator==(const SiteRules&) const = default;
 };
 
 struct SiteProblem {

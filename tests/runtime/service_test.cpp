@@ -272,6 +272,42 @@ class ServiceTest : public QObject {
     QCOMPARE(TracedRun::finish(*waiting).status, 4);
   }
 
+  void whoGaveUpItsRightsIsSnappedByTheServiceAndItsGroupWithIt() {
+    if (::geteuid() != 0) QSKIP("only root can give up rights");
+    const Site site("group shop traced confined\nfaults 1/1h\n");
+    SiteRun first(site, "traced"), fallen(site, "confined", &first);
+    RunningService service(first, site.home.path());
+    QVERIFY(service.answers());
+    auto waiting = first.start({"pause"});
+    QVERIFY(waiting->waitForReadyRead(30'000) && service.knows(1));
+    auto leaving = fallen.start({"user-after", "fault", "", "1"});
+    QVERIFY(service.knows(2));
+    leaving->write("\n");
+    const Outcome outcome = TracedRun::finish(*leaving);
+    QVERIFY(outcome.killed && outcome.status == SIGSEGV);
+    QVERIFY(QTest::qWaitFor([&] { return !snapsOf(fallen).empty() && !snapsOf(first).empty(); }, 60'000));
+    const auto broken = dumpSnap(snapsOf(fallen)[0]), with = dumpSnap(snapsOf(first)[0]);
+    QVERIFY(broken && with && broken->faulting() != nullptr);
+    QCOMPARE(broken->reason.signal, std::uint32_t{SIGSEGV});
+    QCOMPARE(with->group, broken->group);
+    QCOMPARE(linesOf(*with, "cause"), QStringList(QString::number(broken->process.pid)));
+    QVERIFY(linesOf(*with, "snap").contains(QString::fromStdString(snapsOf(fallen)[0].string())));
+    QVERIFY(service.knows(1));
+    // The same fault again is no news.
+    auto again = fallen.start({"user-after", "fault", "", "1"});
+    QVERIFY(service.knows(2));
+    again->write("\n");
+    QVERIFY(TracedRun::finish(*again).killed);
+    QVERIFY(service.knows(1));
+    QTest::qWait(1000);
+    QCOMPARE(
+        std::ranges::count_if(snapsOf(fallen),
+                              [](const fs::path& path) { return path.extension() == format::kSnapSuffix; }),
+        1);
+    waiting->write("\n");
+    QCOMPARE(TracedRun::finish(*waiting).status, 4);
+  }
+
   void whatStallsIsSnappedWithItsGroup() {
     const Site site("group shop traced hangs\nsnap stall 1s hangs\n");
     SiteRun first(site, "traced"), stalled(site, "hangs", &first);

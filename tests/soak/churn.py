@@ -14,7 +14,7 @@ CALL = b'"kind":"call"', b'"function":"moduleValue"'
 
 
 def compiled(place: Place) -> tuple[pathlib.Path, list[pathlib.Path]]:
-    """The program and its libraries, each with the same codes as the others, for none knows of them."""
+    """The program and its libraries."""
     def compile_to(to: pathlib.Path, source: str, *options: str) -> pathlib.Path:
         subprocess.run([os.environ.get("CC", "cc"), "-O2", "-g", *options, "-o", to, HERE / "programs" / source], check=True)
         return to
@@ -22,6 +22,20 @@ def compiled(place: Place) -> tuple[pathlib.Path, list[pathlib.Path]]:
     plain.mkdir()
     return (compile_to(plain / "churning", "churning.c", "-pthread"),
             [compile_to(plain / f"libmodule{i}.so", "module.c", "-shared", "-fPIC", f"-DMODULE={i}") for i in range(LIBRARIES)])
+
+
+def instrumented(place: Place, files: list[pathlib.Path], folder: pathlib.Path) -> str:
+    """All of them want the same codes, for none knows of the others: the runtime has to move them. What went wrong."""
+    folder.mkdir()
+    for path in files:
+        bases, to = place.top / f"{path.name}.bases", folder / path.name
+        bases.write_text(f"0x10000 0x100000 {to}\n")
+        made = place.traceback("instrument", str(path), "-o", str(to), "--code-bases", str(bases))
+        if made.returncode != 0:
+            return f"instrument ends with {made.returncode}: {made.stderr}"
+        if bases.read_text().count("\n") != 1:
+            return f"{path.name} has other codes than it was told to have"
+    return ""
 
 
 class Churning:
@@ -72,9 +86,8 @@ def run(soak: Soak, known: dict, save) -> dict:
         expected.kill()
 
         folder = place.top / "recorded"
-        made = place.traceback("instrument", str(program), *map(str, libraries), "--output-dir", str(folder))
-        if made.returncode != 0:
-            known["problems"].append(f"instrument ends with {made.returncode}: {made.stderr}")
+        if wrong := instrumented(place, [program, *libraries], folder):
+            known["problems"].append(wrong)
             return known
         names = [folder / library.name for library in libraries]
         churning = Churning(place, folder / program.name, names, {"TRACEBACK_SNAP_DIR": str(place.snaps)})

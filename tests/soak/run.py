@@ -2,8 +2,8 @@
 """Everything for longer than a test may take.
 
 kills     kill -9 at random moments in programs of 1, 8 and 200 threads, 1,000 times: what each thread had written is there, and whole
-churn     a hundred threads, thousands that come and go, twenty libraries loaded and unloaded by all of them, a thousand forks: nothing
-          grows, no thread is lost
+churn     a hundred threads, thousands that come and go, twenty libraries that want the same codes loaded and unloaded by all of them, a
+          thousand forks: nothing grows, no thread is lost
 nginx     under load, with a snap of each process every minute: no request fails, nothing grows, each snap opens cleanly
 redis     the same
 tests     all tests in other orders and with other seeds, round after round: TRACEBACK_SEED is set for those that make inputs by
