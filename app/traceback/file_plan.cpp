@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/traceback/function_fate.h"
+#include "app/traceback/policy_check.h"
 #include "app/traceback/program_search.h"
 #include "instrument/analysis/eligibility.h"
 #include "loader/mapped_file.h"
@@ -71,15 +72,21 @@ std::string_view stateName(FilePlan::State state) {
 
 std::string Patterns::reasonAgainst(const std::string& path) const {
   if (matchesAny(inject::audit::kCLibrary, path.c_str())) return "the C library is left as it is";
+  for (const char* sanitizer :
+       {inject::audit::kSanitizers, inject::audit::kAddressSanitizer, inject::audit::kUndefinedSanitizer})
+    if (matchesAny(sanitizer, path.c_str())) return "libraries of sanitizers are left as they are";
   if (!only.empty() && !fitsAny(only, path)) return "fits no pattern of --only";
   return fitsAny(exclude, path) ? "fits a pattern of --exclude" : "";
 }
 
 std::string reasonAgainstAll(const LoadedFiles& loaded) {
   if (!loaded.untraced.empty()) return loaded.untraced;
-  for (const LoadedFile& file : loaded.files)
+  for (const LoadedFile& file : loaded.files) {
     if (matchesAny(inject::audit::kSanitizers, file.path.c_str()))
-      return "it runs under a sanitizer, which has to be the first library, so it is left alone";
+      return "it runs under a sanitizer that cannot be recorded beside, so it is left alone";
+    if (matchesAny(inject::audit::kAddressSanitizer, file.path.c_str()) && !policySnapsReports())
+      return "it runs under a sanitizer, and the policy does not snap its reports, so it is left alone";
+  }
   const fs::path& program = loaded.files.front().contents;
   return program.empty() ? std::string() : reasonToRunAsIs(program).value_or("");
 }

@@ -14,6 +14,9 @@ namespace traceback::app {
 // Fails if the file cannot be read.
 model::Result<std::vector<std::string>> checkPolicy(const std::filesystem::path& file);
 
+// Whether reports of sanitizers are to be snapped by the policy that a recorded program will find.
+bool policySnapsReports();
+
 void addPolicy(CLI::App& app, Action& chosen);
 
 }  // namespace traceback::app

@@ -16,6 +16,7 @@
 // The processes of a run are told by their environment:
 //   TRACEBACK_CACHE        ROOT/FLAVOUR
 //   TRACEBACK_COLLECTOR    the `traceback` program
+//   TRACEBACK_SANITIZED   programs under AddressSanitizer are recorded, for its reports are to be snapped
 //   TRACEBACK_ONLY, TRACEBACK_EXCLUDE   patterns of file names, a newline between them
 //   TRACEBACK_INSTRUMENT   options for the instrumentor, as on its command line
 //   TRACEBACK_TELL         kTellNever, or DEVICE:INODE, hexadecimal, of standard error where `traceback run`
@@ -116,5 +117,10 @@ struct Bridge {
   std::uint64_t magic;
   void (*objectsLoaded)();  // the runtime's; called when new objects are mapped and none of their code ran
 };
+
+// What has AddressSanitizer's library do where it is not the first one, as nobody else would write it: at the
+// end of its options.
+inline constexpr char kSanitizerOptions[] = "ASAN_OPTIONS";
+inline constexpr char kAnyLinkOrder[] = "verify_asan_link_order=0::";
 
 }  // namespace traceback::format

@@ -100,6 +100,11 @@ void setTelling(Environment& environment, char* value) {
   environment.telling = Telling::WhereRunDid;
 }
 
+bool endsWith(const char* text, const char* end) {
+  const std::size_t size = strlen(text), endSize = strlen(end);
+  return size >= endSize && strcmp(text + size - endSize, end) == 0;
+}
+
 // What is of this process alone, its children do not get.
 bool isForChildren(char* entry) {
   constexpr const char* kOwn[] = {"TRACEBACK_AUDIT", "TRACEBACK_EXEC", "TRACEBACK_PROGRAM"};
@@ -177,8 +182,11 @@ void takeEnvironment(char** entries, Environment& environment) {
     } else if (valueOf(entry, "TRACEBACK_ONLY") != nullptr ||
                valueOf(entry, "TRACEBACK_EXCLUDE") != nullptr ||
                valueOf(entry, "TRACEBACK_INSTRUMENT") != nullptr ||
+               valueOf(entry, "TRACEBACK_SANITIZED") != nullptr ||
                valueOf(entry, "TRACEBACK_EXEC") != nullptr) {
       keep = false;
+    } else if ((value = valueOf(entry, format::kSanitizerOptions)) && from == entries) {
+      keep = !endsWith(value, format::kAnyLinkOrder);  // the program's own comes behind it
     } else if ((value = valueOf(entry, "XDG_RUNTIME_DIR"))) {
       environment.runtimeFolder.add(value);
     } else if ((value = valueOf(entry, "XDG_CONFIG_HOME"))) {

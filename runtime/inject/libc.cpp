@@ -7,6 +7,8 @@
 #include "runtime/inject/waits.h"
 
 extern "C" {
+[[gnu::weak]] void __asan_init();  // null but under AddressSanitizer
+
 extern void* traceback_real_dlopen;
 extern void* traceback_real_dlmopen;
 extern void* traceback_real_dlsym;
@@ -34,9 +36,20 @@ namespace {
 
 constinit bool found = false;
 
+using FindNext = void* (*)(void*, const char*);
+
+void* sanitizersFunction(const char* name) {
+  static constinit FindNext find = nullptr;
+  if (find == nullptr) {
+    void* libcs = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+    find = reinterpret_cast<FindNext>(libcs != nullptr ? libcs : dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5"));
+  }
+  return find != nullptr ? find(RTLD_NEXT, name) : nullptr;
+}
+
 // By dlvsym, for dlsym is ours. Versions as x86-64 has them: the second of a pair is from before 2.34.
 void* lookUp(const char* name, const char* version, const char* older) {
-  void* address = dlvsym(RTLD_NEXT, name, version);
+  void* address = nextFunction(name, version);
   if (address == nullptr && older != nullptr) address = dlvsym(RTLD_NEXT, name, older);
   return address;
 }
@@ -48,12 +61,18 @@ void lookUpInto(Function*& to, const char* name, const char* version, const char
 
 }  // namespace
 
+void* nextFunction(const char* name, const char* version) {
+  void* const address = __asan_init != nullptr ? sanitizersFunction(name) : nullptr;
+  return address != nullptr ? address : dlvsym(RTLD_NEXT, name, version);
+}
+
 void setErrno(int error) { errno = error; }
 
 void findLibc() {
   if (__atomic_load_n(&found, __ATOMIC_ACQUIRE)) return;
   const int before = errno;
-  lookUpInto(libc.sigaction, "sigaction", "GLIBC_2.2.5");
+  // Not a sanitizer's, which may first have to start, and comes back to us for that.
+  libc.sigaction = reinterpret_cast<decltype(libc.sigaction)>(dlvsym(RTLD_NEXT, "sigaction", "GLIBC_2.2.5"));
   lookUpInto(libc.dlclose, "dlclose", "GLIBC_2.34", "GLIBC_2.2.5");
   lookUpInto(libc.underscoreFork, "_Fork", "GLIBC_2.34");
   lookUpInto(libc.fork, "fork", "GLIBC_2.2.5");

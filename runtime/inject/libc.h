@@ -55,6 +55,10 @@ extern Libc libc;
 // Looks all of them up, and the ones that jumps in hooks.S lead to. Needs no other part of the runtime.
 void findLibc();
 
+// The function of the libraries behind this one; of the sanitizer's, if there is one, for that stands in
+// front of libc's, too, without a version.
+void* nextFunction(const char* name, const char* version);
+
 void setErrno(int error);
 
 }  // namespace traceback::inject

@@ -37,7 +37,7 @@ Throw throwOf(const void* thrower) {
 namespace traceback::inject {
 
 void findThrow() {
-  const auto found = reinterpret_cast<Throw>(dlvsym(RTLD_NEXT, "__cxa_throw", "CXXABI_1.3"));
+  const auto found = reinterpret_cast<Throw>(nextFunction("__cxa_throw", "CXXABI_1.3"));
   __atomic_store_n(&nextThrow, found, __ATOMIC_RELEASE);
 }
 

@@ -268,6 +268,26 @@ class OnDemandTest : public QObject {
     }
   }
 
+  void aSanitizedProgramIsRecordedIfItsReportsAreToBeSnapped() {
+    const QString program = QStringLiteral(MISUSE_PROGRAM), policy = m_line->path("policy");
+    QVERIFY(writeFile(policy, "snap report\n"));
+    for (const QStringList& words : {QStringList{program}, QStringList{program, "misuse"}}) {
+      const Ran expected = plain(words), ran = runIt(words, {"--policy", policy});
+      QCOMPARE(ran.out, expected.out);
+      QCOMPARE(ran.status, expected.status);
+      QCOMPARE(ran.err.contains("heap-buffer-overflow"), words.size() == 2);
+      if (words.size() == 1) QCOMPARE(ran.err, QByteArray());
+    }
+    QCOMPARE(m_line->snaps().size(), 1);
+    const Ran info = m_line->traceback({"info", m_line->snaps()[0]});
+    QVERIFY2(info.out.contains("heap-buffer-overflow"), info.out.constData());
+    const QByteArray last = lastLineOfSnap();
+    QVERIFY2(last.contains("misuse.cpp") && last.contains("readPast"), last.constData());
+    // Nothing is left that looks like a killed process.
+    QVERIFY(m_line->traceback({"recover"}).out.isEmpty());
+    QCOMPARE(m_line->snaps().size(), 1);
+  }
+
   void offIsForChildrenToo() {
     const Ran ran = runIt({"/usr/bin/env", "TRACEBACK=off", m_program, "maps"});
     QVERIFY2(hasOriginal(ran.out, m_program), ran.out.constData());

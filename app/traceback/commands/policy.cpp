@@ -35,6 +35,17 @@ model::Result<std::vector<std::string>> checkPolicy(const std::filesystem::path&
   return lines;
 }
 
+bool policySnapsReports() {
+  const std::filesystem::path file = collect::policyInUse();
+  if (file.empty()) return false;
+  const auto bytes = collect::readWhole(file);
+  if (!bytes || bytes->size() > inject::kMostPolicyText) return false;
+  const std::string text = collect::textOf(*bytes);
+  inject::Policy policy;
+  inject::parsePolicy(text.data(), text.size(), policy, nullptr, 0);
+  return policy.snapReports;
+}
+
 namespace {
 
 // A line for each rule of a site file that is wrong.

@@ -137,6 +137,7 @@ model::Result<void> setEnvironment(const RunCall& call, const Installation& inst
     for (const std::string& line : *wrong) std::println(stderr, "traceback: {}", line);
     setenv("TRACEBACK_POLICY", policy.c_str(), 1);
   }
+  setOrUnset("TRACEBACK_SANITIZED", policySnapsReports() ? "record" : "");
   if (!call.bufferSize.empty())
     setenv("TRACEBACK_BUFFER_SIZE", std::to_string(*parseSize(call.bufferSize)).c_str(), 1);
   return {};

@@ -13,9 +13,12 @@ inline constexpr char kCLibrary[] =
     "ld-linux-x86-64.so.*\nlibc.so.*\nlibpthread.so.*\nlibdl.so.*\nlibrt.so.*\nlibutil.so.*\nlibanl.so.*\n"
     "libthread_db.so.*\nlibtraceback*.so";
 
-// These check that they are the first library, and have more thread-local storage than there is room for:
-// where they are needed nothing is recorded.
-inline constexpr char kSanitizers[] = "libasan.so*\nlibtsan.so*\nliblsan.so*\nlibhwasan.so*";
+// Where these are needed nothing is recorded: they have more thread-local storage than there is room for, or
+// look after the program's memory and threads in ways that the runtime cannot keep to.
+inline constexpr char kSanitizers[] = "libtsan.so*\nliblsan.so*\nlibhwasan.so*";
+// This checks that it is the first library: so it is with it, unless reports are to be snapped.
+inline constexpr char kAddressSanitizer[] = "libasan.so*";
+inline constexpr char kUndefinedSanitizer[] = "libubsan.so*";
 
 // Whether one of the patterns, which newlines divide, fits the path or its last part.
 bool matchesAny(const char* patterns, const char* path);

@@ -49,7 +49,8 @@ void restoreNames() {
 }
 
 // The program's arguments and environment as they are, with the names for restoreNames() added.
-void execute(const char* file) {
+// AddressSanitizer reads its options from the first variable of that name, and the runtime hides it.
+void execute(const char* file, bool sanitized) {
   static constinit LongPath execution;
   char name[kNameSize] = {};
   systemCall(__NR_prctl, PR_GET_NAME, asLong(name));
@@ -58,11 +59,23 @@ void execute(const char* file) {
       .add(name)
       .add("/")
       .add(execfn == nullptr ? executable : reinterpret_cast<const char*>(*execfn));
-  if (!execution.good()) return;
+  static constinit LongPath options;
+  if (sanitized) {
+    options.add(format::kSanitizerOptions);
+    options.add("=");
+    for (char** entry = settings.environment; *entry != nullptr; ++entry)
+      if (const char* value = valueOf(*entry, format::kSanitizerOptions); value != nullptr && *value != 0) {
+        options.add(value).add(":");
+        break;
+      }
+    options.add(format::kAnyLinkOrder);
+  }
+  if (!execution.good() || !options.good()) return;
   std::size_t count = 0;
   while (settings.environment[count] != nullptr) ++count;
-  auto** environment = static_cast<const char**>(__builtin_alloca((count + 2) * sizeof(char*)));
+  auto** environment = static_cast<const char**>(__builtin_alloca((count + 3) * sizeof(char*)));
   std::size_t used = 0;
+  if (sanitized) environment[used++] = options.c_str();
   for (std::size_t i = 0; i < count; ++i)
     if (valueOf(settings.environment[i], "TRACEBACK_EXEC") == nullptr)
       environment[used++] = settings.environment[i];
@@ -116,7 +129,8 @@ void executeAlone() {
   systemCall(__NR_execve, asLong(executable), asLong(settings.arguments), asLong(settings.environment));
 }
 
-bool needsSanitizer() {
+// Whether the program's own list has a library that fits.
+bool needs(const char* patterns) {
   const std::uint64_t* headers = auxiliaryValue(AT_PHDR);
   const std::uint64_t* count = auxiliaryValue(AT_PHNUM);
   if (headers == nullptr || count == nullptr) return false;
@@ -136,7 +150,7 @@ bool needsSanitizer() {
       strings = reinterpret_cast<const char*>(entry->d_un.d_ptr < bias ? entry->d_un.d_ptr + bias
                                                                        : entry->d_un.d_ptr);
   for (const auto* entry = dynamic; strings != nullptr && entry->d_tag != DT_NULL; ++entry)
-    if (entry->d_tag == DT_NEEDED && matchesAny(kSanitizers, strings + entry->d_un.d_val)) return true;
+    if (entry->d_tag == DT_NEEDED && matchesAny(patterns, strings + entry->d_un.d_val)) return true;
   return false;
 }
 
@@ -148,10 +162,13 @@ void considerProgram() {
   if (!readExecutable()) return;
   original = originalOf(executable);
   if (original != nullptr) return restoreNames();
-  if (needsSanitizer() && pathIsStillTrue()) executeAlone();
-  if (strcmp(executable, settings.collector) == 0 || !isWanted(executable) || !pathIsStillTrue()) return;
+  if (!pathIsStillTrue()) return;
+  const bool sanitized = needs(kAddressSanitizer);
+  if (needs(kSanitizers) || (sanitized && settings.sanitized == nullptr)) executeAlone();
   static constinit LongPath copy;
-  if (findCopy(executable, true, copy)) execute(copy.c_str());
+  if (strcmp(executable, settings.collector) != 0 && isWanted(executable) && findCopy(executable, true, copy))
+    execute(copy.c_str(), sanitized);
+  if (sanitized) executeAlone();
 }
 
 }  // namespace traceback::inject::audit

@@ -11,8 +11,8 @@ constinit Settings settings;
 
 namespace {
 
-constexpr const char* kNames[] = {"TRACEBACK_CACHE", "TRACEBACK_COLLECTOR", "TRACEBACK_ONLY",
-                                  "TRACEBACK_EXCLUDE", "TRACEBACK_EXEC"};
+constexpr const char* kNames[] = {"TRACEBACK_CACHE",   "TRACEBACK_COLLECTOR", "TRACEBACK_ONLY",
+                                  "TRACEBACK_EXCLUDE", "TRACEBACK_EXEC",      "TRACEBACK_SANITIZED"};
 
 // The debugging of the dynamic linker itself: what it prints is the program's.
 constexpr const char* kLinkerModes[] = {"LD_TRACE_LOADED_OBJECTS", "LD_VERBOSE"};
@@ -56,8 +56,8 @@ bool readSettings(void* stackEnd) {
   const std::uint64_t count = words[0];
   settings.arguments = reinterpret_cast<char**>(words + 1);
   settings.environment = settings.arguments + count + 1;
-  const char** const values[] = {&settings.cache, &settings.collector, &settings.only, &settings.exclude,
-                                 &settings.execution};
+  const char** const values[] = {&settings.cache,   &settings.collector, &settings.only,
+                                 &settings.exclude, &settings.execution, &settings.sanitized};
   unsigned forInstrumentor = 0;
   bool runtimeIsThere = false;
   char** entry = settings.environment;
@@ -88,7 +88,9 @@ const char* originalOf(const char* path) {
 }
 
 bool isWanted(const char* path) {
-  if (matchesAny(kCLibrary, path)) return false;
+  constexpr const char* kLeft[] = {kCLibrary, kSanitizers, kAddressSanitizer, kUndefinedSanitizer};
+  for (const char* patterns : kLeft)
+    if (matchesAny(patterns, path)) return false;
   if (settings.only != nullptr && *settings.only != 0 && !matchesAny(settings.only, path)) return false;
   return settings.exclude == nullptr || !matchesAny(settings.exclude, path);
 }

@@ -21,6 +21,7 @@ struct Settings {
   const char* only = nullptr;
   const char* exclude = nullptr;
   const char* execution = nullptr;  // TRACEBACK_EXEC
+  const char* sanitized = nullptr;  // TRACEBACK_SANITIZED: programs under AddressSanitizer are recorded, too
   const char* forInstrumentor[3] = {};  // NAME=value
 };
 extern Settings settings;
