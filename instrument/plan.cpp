@@ -66,7 +66,7 @@ void checkUnwinding(const Program& program, Function& f) {
 // Divides all functions into DAGs, with as long paths as the codes last for. Returns the first free code.
 std::uint32_t tileAll(Plan& plan, unsigned threads) {
   // So many that dozens of such modules find room in a process.
-  constexpr std::uint64_t kWanted = 1u << 25;
+  constexpr std::uint64_t kWanted = 1u << 26;
   std::vector<Function>& functions = plan.program.functions;
   for (unsigned bits = format::kMaxPathBits;; bits -= 2) {
     forEachIndex(functions.size(), threads, [&](std::size_t i) {
@@ -118,9 +118,10 @@ model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& optio
   if (progress) progress(0.35);
 
   std::vector<Function>& functions = plan.program.functions;
+  const bool openHeads = !options.without.contains(kOpenHeads);
   forEachIndex(functions.size(), options.threads, [&](std::size_t i) {
     functions[i].entered = targets.entered(functions[i].start);
-    if (functions[i].decoded) buildFlowGraph(functions[i]);
+    if (functions[i].decoded) buildFlowGraph(functions[i], openHeads);
   });
   findLiveness(plan.program, options.threads);
   findCursorKeepers(plan.program);

@@ -31,13 +31,17 @@ class Emitter {
     m_out.function = &m_function;
     m_out.window = window;
     m_heads.resize(m_function.dags.size());
-    for (std::size_t i = 0; i < m_function.blocks.size(); ++i) m_blocks.push_back(m_code.newLabel());
+    for (const Block& block : m_function.blocks) {
+      m_blocks.push_back(m_code.newLabel());
+      m_behindHeads.push_back(hasProbe(block) ? m_code.newLabel() : m_blocks.back());
+    }
     m_displaced = m_code.newLabel();
     if (window) emitGate();
     if (m_keeps && (window || m_function.enteredWithoutCursor)) emitUnkeptEntry();
     for (BlockIndex b = 0; b < m_function.blocks.size(); ++b) emitBlock(b);
     emitFallOff();
     emitTakenEdges();
+    emitHeadsApart();
     emitWraps();
     if (window && !m_options.alwaysBound) emitDisplaced(*window);
     m_code.settle();
@@ -91,21 +95,67 @@ class Emitter {
 
   void emitBlock(BlockIndex b) {
     const Block& block = m_function.blocks[b];
-    setOrigin(m_function.instructions[block.first], true);
-    m_code.bind(m_blocks[b]);
-    if (block.head && m_options.probes)
-      emitHead(block);
-    else if (const Block* branch = branchThatSetsItsBitIn(b))
-      emitBit(*branch);
+    if (isHeadApart(b)) {
+      m_code.bind(m_behindHeads[b]);
+    } else {
+      if (b > 0 && isFallenInto(b)) passHead(b);
+      setOrigin(m_function.instructions[block.first], true);
+      m_code.bind(m_blocks[b]);
+      if (hasProbe(block)) {
+        emitHead(block);
+        m_code.bind(m_behindHeads[b]);
+      } else if (const Block* branch = branchThatSetsItsBitIn(b)) {
+        emitBit(*branch);
+      }
+    }
     for (std::uint32_t i = block.first; i < block.end; ++i) {
-      m_edge =
-          i + 1 == block.end && setsBit(block) && block.bitEdge == 0 && !bitIsSetInTarget(m_function, block)
-              ? takenEdgeOf(b)
-              : std::optional<Label>();
+      m_edge = i + 1 == block.end ? takenEdgeOf(b) : std::optional<Label>();
       emitInstruction(m_function.instructions[i], false);
     }
     m_edge.reset();
     if (setsBit(block) && block.bitEdge == 1) emitBit(block);
+  }
+
+  bool hasProbe(const Block& block) const { return block.head && m_options.probes; }
+
+  // Whether the record goes on from the block in front, whose code ends right here.
+  bool isFallenInto(BlockIndex b) const {
+    const Block& above = m_function.blocks[b - 1];
+    return above.reached && ((above.kind == format::BlockEnd::FallThrough && passes(above, 0, b)) ||
+                             (above.kind == format::BlockEnd::Branch && passes(above, 1, b)));
+  }
+  bool passes(const Block& from, unsigned edge, BlockIndex to) const {
+    return m_options.probes && from.successor[edge] == to && m_function.passesHead(from, edge);
+  }
+
+  // A jump that stands for the block's first instruction just as that itself does: whoever is interrupted
+  // here has come to the block without its probe.
+  void passHead(BlockIndex b) {
+    setOrigin(m_function.instructions[m_function.blocks[b].first], false);
+    m_exact.push_back(boundHere());
+    m_code.jump(m_behindHeads[b]);
+  }
+
+  // Heads that are only seldom come to stand behind all blocks: of loops, and behind calls, they stand where
+  // most of those that need them come from.
+  bool isHeadApart(BlockIndex b) const {
+    const Block& block = m_function.blocks[b];
+    if (!hasProbe(block) || !block.open) return false;
+    constexpr auto kInPlace = format::kBlockEntry | format::kBlockReturnPoint | format::kBlockLoopHead;
+    return (block.flags & kInPlace) == 0 && std::ranges::any_of(block.predecessors, [&](BlockIndex p) {
+             const Block& from = m_function.blocks[p];
+             return passes(from, 0, b) || passes(from, 1, b);
+           });
+  }
+
+  void emitHeadsApart() {
+    for (BlockIndex b = 0; b < m_function.blocks.size(); ++b) {
+      if (!isHeadApart(b)) continue;
+      setOrigin(m_function.instructions[m_function.blocks[b].first], true);
+      m_code.bind(m_blocks[b]);
+      emitHead(m_function.blocks[b]);
+      passHead(b);
+    }
   }
 
   void emitHead(const Block& block) {
@@ -150,9 +200,21 @@ class Emitter {
     emitLightProbe(m_code, branch.bit, to == kNone ? Free{} : freeAt(m_function.blocks[to]), m_keeps);
   }
 
-  Label takenEdgeOf(BlockIndex b) {
-    m_takenEdges.push_back({m_code.newLabel(), b});
-    return m_takenEdges.back().label;
+  // Where the block's last instruction is to lead, if it is a jump or a branch: nothing if that is out of the
+  // function.
+  std::optional<Label> takenEdgeOf(BlockIndex b) {
+    const Block& block = m_function.blocks[b];
+    if (setsBit(block) && block.bitEdge == 0 && !bitIsSetInTarget(m_function, block)) {
+      m_takenEdges.push_back({m_code.newLabel(), b});
+      return m_takenEdges.back().label;
+    }
+    if (block.kind != format::BlockEnd::Jump && block.kind != format::BlockEnd::Branch) return std::nullopt;
+    return labelBehind(block);
+  }
+  std::optional<Label> labelBehind(const Block& block) const {
+    const BlockIndex to = block.successor[0];
+    if (to == kNone) return std::nullopt;
+    return passes(block, 0, to) ? m_behindHeads[to] : m_blocks[to];
   }
 
   void emitTakenEdges() {
@@ -161,7 +223,7 @@ class Emitter {
       setOrigin(m_function.lastOf(block), true);
       m_code.bind(edge.label);
       emitBit(block);
-      jumpTo(m_function.lastOf(block).target);
+      jumpTo(labelBehind(block), m_function.lastOf(block).target);
     }
   }
 
@@ -171,7 +233,7 @@ class Emitter {
     const auto raw = asBytes(m_program.codeAt(insn.address, insn.length));
     switch (insn.flow) {
       case Flow::Jump:
-        exactly ? m_code.jumpExactly(insn.target) : jumpTo(insn.target);
+        exactly ? m_code.jumpExactly(insn.target) : jumpTo(m_edge, insn.target);
         return;
       case Flow::Branch: {
         const std::uint8_t condition = conditionOf(raw);
@@ -179,8 +241,6 @@ class Emitter {
           m_code.branchExactly(condition, insn.target);
         else if (m_edge)
           m_code.branch(condition, *m_edge);
-        else if (const auto label = labelOf(insn.target))
-          m_code.branch(condition, *label);
         else
           m_code.branch(condition, insn.target);
         return;
@@ -224,16 +284,8 @@ class Emitter {
     return raw[i] == 0x0F ? raw[i + 1] & 0x0F : raw[i] & 0x0F;
   }
 
-  std::optional<Label> labelOf(VirtAddr target) const {
-    const BlockIndex b = m_function.blockAt(target);
-    return b == kNone ? std::nullopt : std::optional(m_blocks[b]);
-  }
-
-  void jumpTo(VirtAddr target) {
-    if (const auto label = labelOf(target))
-      m_code.jump(*label);
-    else
-      m_code.jump(target);
+  void jumpTo(std::optional<Label> label, VirtAddr target) {
+    label ? m_code.jump(*label) : m_code.jump(target);
   }
 
   // jrcxz and loop reach 127 bytes:   op take; jmp next; take: jmp target; next:
@@ -246,8 +298,6 @@ class Emitter {
       m_code.jumpExactly(insn.target);
     else if (m_edge)
       m_code.jumpLong(*m_edge);
-    else if (const auto label = labelOf(insn.target))
-      m_code.jumpLong(*label);
     else
       m_code.jump(insn.target);
   }
@@ -298,15 +348,18 @@ class Emitter {
         m_out.records.push_back(m_code.endOf(head.record) - std::uint32_t(sizeof(format::Word)));
     }
     auto separate = m_separate.begin();
+    auto exact = m_exact.begin();
     for (const CodeBuilder::Item& item : m_code.items()) {
       if (item.size == 0) continue;
       const Origin& origin = m_code.origin(item);
       // All of a moved branch stands for it, however long it is now.
       while (separate != m_separate.end() && m_code.offsetOf(*separate) < item.offset) ++separate;
       const bool apart = separate != m_separate.end() && m_code.offsetOf(*separate) == item.offset;
+      while (exact != m_exact.end() && m_code.offsetOf(*exact) < item.offset) ++exact;
+      const bool asItself = exact != m_exact.end() && m_code.offsetOf(*exact) == item.offset;
       const Stretch stretch{item.offset, std::uint32_t(origin.address.value - m_function.start.value),
                             std::uint8_t(origin.size),
-                            origin.fixed || item.kind >= CodeBuilder::Item::Kind::Jump, apart};
+                            origin.fixed || (item.kind >= CodeBuilder::Item::Kind::Jump && !asItself), apart};
       if (!m_out.stretches.empty()) {
         const Stretch& last = m_out.stretches.back();
         if (stretch.fixed && last.fixed && last.original == stretch.original && !apart) continue;
@@ -325,7 +378,8 @@ class Emitter {
   FunctionCode& m_out;
   CodeBuilder m_code;
   Label m_gate, m_displaced;
-  std::vector<Label> m_blocks;
+  std::vector<Label> m_blocks;  // where those come to that need the head's probe
+  std::vector<Label> m_behindHeads;  // and where those that do not
   std::vector<HeadProbe> m_heads;  // by DAG
   // The edge of a branch on which a probe stands, out of line, before it goes on to where the branch leads.
   struct TakenEdge {
@@ -335,6 +389,7 @@ class Emitter {
   std::vector<TakenEdge> m_takenEdges;
   std::optional<Label> m_edge;  // where the branch that is being emitted is to lead instead
   std::vector<Label> m_separate;  // behind the records of head probes
+  std::vector<Label> m_exact;  // jumps that pass them
   std::optional<Label> m_unkeptEntry;
 };
 

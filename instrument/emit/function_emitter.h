@@ -1,8 +1,10 @@
 // The copy of one function: its instructions with probes between them, and what goes with it out of line.
 //
 //   gate:     cmpq $0, bound(%rip); je displaced      only if its entry is patched
-//   blocks, in the original order: heads behind their probes, branches before those that set their bits
+//   blocks, in the original order: heads behind their probes, branches before those that set their bits; in
+//             front of a head that is fallen into, a jump that passes its probe
 //   taken edges: the probes of branches that set their bits when taken, and jumps to where they lead
+//   heads apart: probes of heads that are only seldom come to, and jumps to the blocks
 //   wraps:    the rare ends of head probes
 //   displaced: the original instructions that the entry's jump overwrote, and a jump to the rest of them
 #pragma once

@@ -7,33 +7,35 @@ namespace {
 
 using format::BlockEnd;
 
-constexpr std::uint8_t kEntered = 1, kReturnedTo = 2;
+constexpr std::uint8_t kEntered = 1, kReturnedTo = 2, kClosed = 4;
 
 // What makes an instruction the first of a block, and what that says about the block.
 struct Leaders {
   std::vector<std::uint8_t> leader;   // by instruction
   std::vector<std::uint16_t> flags;   // BlockFlag
-  std::vector<std::uint8_t> forced;   // must be a head: kEntered, kReturnedTo
+  std::vector<std::uint8_t>
+      forced;   // must be a head: kEntered, kReturnedTo; for all that lead there: kClosed
 };
 
-void markAddress(const Function& f, Leaders& out, VirtAddr address, std::uint16_t flags, bool forced) {
+void markAddress(const Function& f, Leaders& out, VirtAddr address, std::uint16_t flags,
+                 std::uint8_t forced) {
   const auto i = f.instructionAt(address);
   if (i < 0) return;
   out.leader[std::size_t(i)] = 1;
   out.flags[std::size_t(i)] |= flags;
-  if (forced) out.forced[std::size_t(i)] |= kEntered;
+  out.forced[std::size_t(i)] |= forced;
 }
 
 Leaders findLeaders(const Function& f) {
   const std::size_t n = f.instructions.size();
   Leaders out{std::vector<std::uint8_t>(n), std::vector<std::uint16_t>(n), std::vector<std::uint8_t>(n)};
   out.leader[0] = 1;
-  out.forced[0] = kEntered;
+  out.forced[0] = kEntered | kClosed;
   out.flags[0] = format::kBlockEntry;
   for (std::size_t i = 0; i < n; ++i) {
     const Instruction& insn = f.instructions[i];
     if (insn.flow == Flow::Jump || insn.flow == Flow::Branch || insn.flow == Flow::ShortBranch)
-      markAddress(f, out, insn.target, 0, false);
+      markAddress(f, out, insn.target, 0, 0);
     if (!insn.endsBlock() || i + 1 == n) continue;
     out.leader[i + 1] = 1;
     if (insn.flow == Flow::Call || insn.flow == Flow::IndirectCall) {
@@ -41,10 +43,11 @@ Leaders findLeaders(const Function& f) {
       out.forced[i + 1] |= kReturnedTo;
     }
   }
-  for (const VirtAddr pad : f.landingPads) markAddress(f, out, pad, format::kBlockLandingPad, true);
-  for (const VirtAddr target : f.outsideTargets) markAddress(f, out, target, 0, true);
+  for (const VirtAddr pad : f.landingPads) markAddress(f, out, pad, format::kBlockLandingPad, kEntered);
+  for (const VirtAddr target : f.outsideTargets) markAddress(f, out, target, 0, kEntered);
+  // Hot, and mostly fallen into where they are reached otherwise: nothing is gained by passing their probes.
   for (const VirtAddr target : f.indirectTargets)
-    markAddress(f, out, target, format::kBlockTableTarget, true);
+    markAddress(f, out, target, format::kBlockTableTarget, kEntered | kClosed);
   return out;
 }
 
@@ -102,6 +105,7 @@ void findReached(Function& f) {
     // A handler of its signal may go on behind an int3.
     if (block.kind == BlockEnd::Trap && f.lastOf(block).length == 1 && following < f.blocks.size()) {
       f.blocks[following].head = true;
+      f.blocks[following].open = false;
       reach(following);
     }
   }
@@ -119,9 +123,9 @@ void link(Function& f) {
   }
 }
 
-// Makes targets of retreating edges heads, so that what is left between heads has no cycle. What a head cuts
-// already, behind a call for example, needs no other.
-void cutLoops(Function& f) {
+// Makes targets of retreating edges heads, so that what is left of edges on which a record goes on has no
+// cycle. What a head cuts already, behind a call for example, needs no other.
+void cutLoops(Function& f, bool openHeads) {
   enum : std::uint8_t { White, Grey, Black };
   std::vector<std::uint8_t> colour(f.blocks.size(), White);
   struct Visit {
@@ -140,16 +144,19 @@ void cutLoops(Function& f) {
         stack.pop_back();
         continue;
       }
-      const BlockIndex to = f.blocks[top.block].successor[top.next++];
-      if (to == kNone) continue;
-      if (f.blocks[to].head) {
-        if (colour[to] == Grey) f.blocks[to].flags |= format::kBlockLoopHead;
-        continue;
-      }
+      Block& block = f.blocks[top.block];
+      const unsigned edge = top.next++;
+      const BlockIndex to = block.successor[edge];
+      if (to == kNone || block.kind == BlockEnd::Call || block.kind == BlockEnd::IndirectCall) continue;
+      const bool goesOn = f.onward(block, edge) != kNone;
       if (colour[to] == Grey) {
-        f.blocks[to].head = true;
         f.blocks[to].flags |= format::kBlockLoopHead;
-      } else if (colour[to] == White) {
+        if (!goesOn) continue;
+        block.leadsBack[edge] = true;
+        if (f.blocks[to].head) continue;
+        f.blocks[to].head = true;
+        f.blocks[to].open = openHeads;
+      } else if (goesOn && colour[to] == White) {
         colour[to] = Grey;
         stack.push_back({to, 0});
       }
@@ -183,7 +190,21 @@ BlockIndex Function::blockAt(VirtAddr address) const {
   return it != blocks.end() && it->first == std::uint32_t(i) ? BlockIndex(it - blocks.begin()) : kNone;
 }
 
-void buildFlowGraph(Function& f) {
+BlockIndex Function::onward(const Block& block, unsigned edge) const {
+  using format::BlockEnd;
+  if (block.kind != BlockEnd::FallThrough && block.kind != BlockEnd::Jump && block.kind != BlockEnd::Branch)
+    return kNone;
+  const BlockIndex to = block.successor[edge];
+  if (to == kNone || block.leadsBack[edge] || (blocks[to].head && !blocks[to].open)) return kNone;
+  return to;
+}
+
+bool Function::passesHead(const Block& block, unsigned edge) const {
+  const BlockIndex to = onward(block, edge);
+  return to != kNone && blocks[to].head;
+}
+
+void buildFlowGraph(Function& f, bool openHeads) {
   const Leaders leaders = findLeaders(f);
   const std::size_t n = f.instructions.size();
   f.blocks.clear();
@@ -195,6 +216,7 @@ void buildFlowGraph(Function& f) {
       block.first = std::uint32_t(i);
       block.flags = leaders.flags[i];
       block.head = leaders.forced[i] != 0;
+      block.open = openHeads && block.head && (leaders.forced[i] & kClosed) == 0;
       block.reached = (leaders.forced[i] & kEntered) != 0;
       f.blocks.push_back(std::move(block));
     }
@@ -212,7 +234,7 @@ void buildFlowGraph(Function& f) {
   }
   findReached(f);
   link(f);
-  cutLoops(f);
+  cutLoops(f, openHeads);
 }
 
 }  // namespace traceback::instrument

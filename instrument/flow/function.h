@@ -21,7 +21,11 @@ struct Block {
   BlockIndex successor[2] = {kNone, kNone};     // Branch: taken, not taken; kNone: outside the function
   std::vector<BlockIndex> predecessors;
   bool reached = false;  // something that we know of leads there
-  bool head = false;
+  bool head = false;     // a DAG begins here, with a probe in front of the block
+  bool open = false;     // and edges that lead forward pass that probe: the record goes on
+  // It became a head for want of bits: what it was before.
+  enum class Crowded : std::uint8_t { No, NoHead, OpenHead } crowded = Crowded::No;
+  bool leadsBack[2] = {false, false};  // the successor is a loop's head: no edge back passes its probe
   std::uint32_t dag = 0;              // of a head: index in Function::dags
   std::uint8_t bit = format::kNoBit;  // Branch: of the path, which one of its edges sets
   std::uint8_t bitEdge = 0;           // that edge: 0 taken, 1 not taken
@@ -79,6 +83,11 @@ struct Function {
   // The block that begins at the address, or kNone.
   BlockIndex blockAt(VirtAddr address) const;
   const Instruction& lastOf(const Block& block) const { return instructions[block.end - 1]; }
+  // Where the record goes on behind the block's edge, past the probe of a head or where there is none; kNone
+  // if the record ends there.
+  BlockIndex onward(const Block& block, unsigned edge) const;
+  // Whether that passes the probe of a head.
+  bool passesHead(const Block& block, unsigned edge) const;
 };
 
 }  // namespace traceback::instrument

@@ -9,7 +9,7 @@ namespace {
 
 using format::BlockEnd;
 
-// Blocks so that each comes after its predecessors, edges to heads left out (there is no cycle then).
+// Blocks so that each comes after those from which a record goes on to it.
 std::vector<BlockIndex> topologicalOrder(const Function& f) {
   std::vector<BlockIndex> postOrder;
   postOrder.reserve(f.blocks.size());
@@ -20,7 +20,7 @@ std::vector<BlockIndex> topologicalOrder(const Function& f) {
   };
   std::vector<Visit> stack;
   for (std::size_t root = f.blocks.size(); root-- > 0;) {
-    if (!f.blocks[root].head) continue;
+    if (!f.blocks[root].head || seen[root] != 0) continue;
     seen[root] = 1;
     stack.push_back({BlockIndex(root), 0});
     while (!stack.empty()) {
@@ -30,8 +30,8 @@ std::vector<BlockIndex> topologicalOrder(const Function& f) {
         stack.pop_back();
         continue;
       }
-      const BlockIndex to = f.blocks[top.block].successor[top.next++];
-      if (to == kNone || seen[to] || f.blocks[to].head) continue;
+      const BlockIndex to = f.onward(f.blocks[top.block], top.next++);
+      if (to == kNone || seen[to]) continue;
       seen[to] = 1;
       stack.push_back({to, 0});
     }
@@ -84,48 +84,64 @@ class Likelihoods {
   std::vector<std::uint8_t> m_cold;
 };
 
-bool isInside(const Function& f, BlockIndex b) { return b != kNone && !f.blocks[b].head; }
-
 // Whether the path's next step has to be told from the other.
 bool needsBit(const Function& f, const Block& block) {
   return block.kind == BlockEnd::Branch && block.successor[0] != block.successor[1] &&
-         (isInside(f, block.successor[0]) || isInside(f, block.successor[1]));
+         (f.onward(block, 0) != kNone || f.onward(block, 1) != kNone);
+}
+
+// Whether all that comes there comes by that edge.
+bool isOnlyWayTo(const Function& f, const Block& block, unsigned edge) {
+  const BlockIndex to = f.onward(block, edge);
+  return to != kNone && !f.blocks[to].head && f.blocks[to].predecessors.size() == 1;
+}
+
+bool isLedToByBranch(const Function& f, BlockIndex b) {
+  return std::ranges::any_of(f.blocks[b].predecessors, [&](BlockIndex p) {
+    const Block& from = f.blocks[p];
+    return needsBit(f, from) && (f.onward(from, 0) == b || f.onward(from, 1) == b);
+  });
 }
 
 // Of a probe on the edge, in about a tenth of an instruction.
 unsigned costOfEdge(const Function& f, const Block& block, unsigned edge) {
   constexpr unsigned kProbe = 10, kJump = 8, kSpilled = 90;
-  const BlockIndex to = block.successor[edge];
-  if (to == kNone) return kSpilled;
-  const bool inTarget = isInside(f, to) && f.blocks[to].predecessors.size() == 1;
-  return kProbe + (edge == 1 || inTarget ? 0 : kJump);
+  if (block.successor[edge] == kNone) return kSpilled;
+  return kProbe + (edge == 1 || isOnlyWayTo(f, block, edge) ? 0 : kJump);
 }
 
 }  // namespace
 
 bool bitIsSetInTarget(const Function& f, const Block& block) {
-  const BlockIndex to = block.successor[0];
-  return block.bit != format::kNoBit && block.bitEdge == 0 && isInside(f, to) &&
-         f.blocks[to].predecessors.size() == 1 && block.successor[1] != to;
+  return block.bit != format::kNoBit && block.bitEdge == 0 && isOnlyWayTo(f, block, 0) &&
+         block.successor[1] != block.successor[0];
 }
 
 void tile(Function& f, unsigned mostBits) {
+  for (Block& block : f.blocks) {
+    if (block.crowded == Block::Crowded::No) continue;
+    block.head = block.open = block.crowded == Block::Crowded::OpenHead;
+    block.crowded = Block::Crowded::No;
+  }
   f.order = topologicalOrder(f);
   // How many branches with a bit there may be from the block's start on: bits are counted from a DAG's end,
   // so that a block that is in several has the same in all, and none has more than it needs.
   std::vector<std::uint8_t> height(f.blocks.size());
-  const auto heightOf = [&](BlockIndex b) { return isInside(f, b) ? height[b] : std::uint8_t{0}; };
+  const auto heightBehind = [&](const Block& block, unsigned edge) {
+    const BlockIndex to = f.onward(block, edge);
+    return to == kNone ? std::uint8_t{0} : height[to];
+  };
   for (std::size_t i = f.order.size(); i-- > 0;) {
     Block& block = f.blocks[f.order[i]];
-    if (block.kind == BlockEnd::Branch)
-      for (const BlockIndex to : block.successor)
-        if (needsBit(f, block) && isInside(f, to) && height[to] >= mostBits) f.blocks[to].head = true;
     block.bit = format::kNoBit;
-    std::uint8_t above = 0;
-    if (block.kind == BlockEnd::Branch || block.kind == BlockEnd::FallThrough || block.kind == BlockEnd::Jump)
-      above = std::max(heightOf(block.successor[0]), heightOf(block.successor[1]));
+    std::uint8_t above = std::max(heightBehind(block, 0), heightBehind(block, 1));
     if (needsBit(f, block)) block.bit = above++;
     height[f.order[i]] = above;
+    // No branch in front finds a bit any more.
+    if (above < mostBits || !isLedToByBranch(f, f.order[i])) continue;
+    block.crowded = block.head ? Block::Crowded::OpenHead : Block::Crowded::NoHead;
+    block.head = true;
+    block.open = false;
   }
   // Not before: a block that became a head changes what branches in front of it need.
   const Likelihoods likelihoods(f);

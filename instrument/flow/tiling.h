@@ -11,7 +11,8 @@
 namespace traceback::instrument {
 
 // Fills Function::dags, Function::order, and the blocks' head, dag, bit and bitEdge. Beside the blocks that
-// are heads already, those become heads behind which there is room for no more than `mostBits` branches.
+// are heads already, those become heads behind which there is room for no more than `mostBits` branches. May
+// be called again.
 void tile(Function& function, unsigned mostBits);
 
 // Whether the probe that sets the block's bit stands at the front of the block to which the branch leads when

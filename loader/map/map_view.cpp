@@ -152,16 +152,18 @@ class MapParser {
     return {};
   }
 
-  // Edges to what is no head only go forward: so every path ends.
+  // Edges on which a record goes on only lead forward: so every path ends.
   model::Result<void> checkOrder(const FunctionEntry& function) {
     for (std::uint32_t i = 0; i < function.blockCount; ++i) {
       const auto& block = m_map.m_blocks[function.firstBlock + i];
       const auto at = m_blocksAt + (std::uint64_t{function.firstBlock} + i) * sizeof(BlockEntry);
       if (block.bit != format::kNoBit && block.bit >= format::kMaxPathBits)
         return error("a block's bit is none of its DAG", at);
-      for (const auto next : block.successor) {
+      for (unsigned edge = 0; edge < 2; ++edge) {
+        const auto next = block.successor[edge];
         if (next == format::kNoBlock || next > i) continue;
-        if ((m_map.m_blocks[function.firstBlock + next].flags & format::kBlockHead) == 0)
+        if ((m_map.m_blocks[function.firstBlock + next].flags & format::kBlockHead) == 0 ||
+            format::passesHead(block, edge))
           return error("a function's blocks are not in order", at);
       }
     }

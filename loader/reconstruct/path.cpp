@@ -6,10 +6,12 @@ namespace traceback::loader {
 
 namespace {
 
-// Of the same DAG and not its head: then control stays within the record.
-bool staysInside(const MapView& map, const MapDag& dag, std::uint32_t block) {
+// Whether control stays within the record on that edge.
+bool staysInside(const MapView& map, const MapDag& dag, const format::BlockEntry& from, unsigned edge) {
+  const auto block = from.successor[edge];
   if (block == format::kNoBlock) return false;
-  if (map.header().version > 1) return (map.block(dag.function, block).flags & format::kBlockHead) == 0;
+  if (map.header().version > 1)
+    return (map.block(dag.function, block).flags & format::kBlockHead) == 0 || format::passesHead(from, edge);
   return block > dag.entry.firstBlock && block - dag.entry.firstBlock < dag.entry.blockCount;
 }
 
@@ -26,8 +28,7 @@ class Decoding {
         takeBit(m_map.block(m_dag.function, block).bit);
         block = nextByBlocks(block);
       } else {
-        const auto next = nextByBranches(block);
-        block = staysInside(m_map, m_dag, next) ? next : format::kNoBlock;
+        block = nextByBranches(block);
         // The edge was taken that set the bit.
         if (m_tookBit && block != format::kNoBlock) m_out.proven = m_out.blocks.size() + 1;
       }
@@ -48,19 +49,23 @@ class Decoding {
     m_out.proven = m_out.blocks.size();
   }
 
+  std::uint32_t behind(const format::BlockEntry& block, unsigned edge) const {
+    return staysInside(m_map, m_dag, block, edge) ? block.successor[edge] : format::kNoBlock;
+  }
+
   std::uint32_t nextByBranches(std::uint32_t index) {
     const auto& block = m_map.block(m_dag.function, index);
     m_tookBit = false;
     switch (block.end) {
       case format::BlockEnd::FallThrough:
       case format::BlockEnd::Jump:
-        return block.successor[0];
+        return behind(block, 0);
       case format::BlockEnd::Branch: {
         if (block.bit == format::kNoBit)
-          return block.successor[0] == block.successor[1] ? block.successor[0] : format::kNoBlock;
+          return block.successor[0] == block.successor[1] ? behind(block, 0) : format::kNoBlock;
         takeBit(block.bit);
         const bool taken = m_tookBit == ((block.flags & format::kBlockBitTaken) != 0);
-        return block.successor[taken ? 0 : 1];
+        return behind(block, taken ? 0 : 1);
       }
       default:
         return format::kNoBlock;
@@ -70,8 +75,10 @@ class Decoding {
   // Version 1.
   std::uint32_t nextByBlocks(std::uint32_t index) const {
     std::uint32_t next = format::kNoBlock;
-    for (const auto successor : m_map.block(m_dag.function, index).successor) {
-      if (!staysInside(m_map, m_dag, successor)) continue;
+    const auto& from = m_map.block(m_dag.function, index);
+    for (unsigned edge = 0; edge < 2; ++edge) {
+      const auto successor = from.successor[edge];
+      if (!staysInside(m_map, m_dag, from, edge)) continue;
       const auto bit = m_map.block(m_dag.function, successor).bit;
       if ((bit == format::kNoBit || isSet(bit)) && (next == format::kNoBlock || successor < next))
         next = successor;
@@ -93,10 +100,10 @@ bool canLeave(const MapView& map, const MapDag& dag, std::uint32_t block) {
   switch (entry.end) {
     case format::BlockEnd::FallThrough:
     case format::BlockEnd::Jump:
-      return !staysInside(map, dag, entry.successor[0]);
+      return !staysInside(map, dag, entry, 0);
     case format::BlockEnd::Branch:
-      return (entry.flags & format::kBlockTailBranch) != 0 || !staysInside(map, dag, entry.successor[0]) ||
-             !staysInside(map, dag, entry.successor[1]);
+      return (entry.flags & format::kBlockTailBranch) != 0 || !staysInside(map, dag, entry, 0) ||
+             !staysInside(map, dag, entry, 1);
     default:
       return true;
   }

@@ -145,6 +145,18 @@ void Walker::takeDag(const Record& record, std::uint32_t from, std::uint32_t to,
   }
 }
 
+namespace {
+
+bool isHead(const MapView& map, MapFunction function, model::VirtAddr start) {
+  for (std::uint32_t i = 0; i < map.function(function).blockCount; ++i) {
+    const auto& block = map.block(function, i);
+    if (block.start == start.value && (block.flags & format::kBlockHead) != 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 // Where in m_path an interruption divides the record.
 Walker::CutPoint Walker::locate(const ResolvedDag& dag, const Cut& cut) {
   CutPoint point;
@@ -159,10 +171,10 @@ Walker::CutPoint Walker::locate(const ResolvedDag& dag, const Cut& cut) {
   const bool here =
       place && place->inCopy && place->module == dag.module && place->function == dag.dag.function;
   if (here) {
-    // In a head's probe before the record was claimed, the last record is that of the DAG before: here of
-    // this one itself, which is a loop, and is done if no bit was added to it afterwards.
-    const auto head = dag.map->block(dag.dag.function, entry.firstBlock).start;
-    const bool beforeNext = !cut.faulted && place->first && place->address.value == head && path == dag.path;
+    // In a head's probe before the record was claimed, the last record is that of the DAG before, and is done
+    // if no bit was added to it afterwards. It may have been there already, where it passed that probe.
+    const bool beforeNext = !cut.faulted && place->first && path == dag.path &&
+                            isHead(*dag.map, dag.dag.function, place->address);
     for (std::size_t i = 0; i < m_path.blocks.size() && !beforeNext; ++i) {
       const auto& block = dag.map->block(dag.dag.function, m_path.blocks[i]);
       if (place->address.value < block.start || place->address.value - block.start >= block.size) continue;

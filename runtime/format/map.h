@@ -15,15 +15,18 @@
 // above it. path = code - dag.code. Start at the DAG's first block, its head. A block that ends in a branch
 // with a bit is left by the edge that kBlockBitTaken names if that bit of the path is set, else by the other;
 // a branch without a bit, if both its edges lead to the same block, by these; FallThrough and Jump by their
-// one edge. Where that edge leads to a head, or out of the function, or there is no such edge, the path left
-// the DAG there. Every bit that is set must have been met. So a block may be part of several DAGs, and has
-// the same bit in all. Blocks are in topological order: an edge to what is no head goes forward.
+// one edge. Where that edge leads to a head and does not pass its probe (kBlockPassesHead0, 1), or out of the
+// function, or there is no such edge, the path left the DAG there. Every bit that is set must have been met.
+// So a block may be part of several DAGs, and has the same bit in all. Blocks are in topological order: an
+// edge on which a record goes on leads forward.
 //
 // That a bit is clear may also mean that its branch was not reached: in the last record of a thread that was
 // stopped. What its bits prove goes up to where the edge leads that set the last of them; how much further
 // the thread came its program counter must say.
 //
-// Version 1 of this format differs: a DAG had blocks of its own, DagEntry::blockCount of them from firstBlock
+// Version 2 differs: no edge passes a head.
+//
+// Version 1 differs: a DAG had blocks of its own, DagEntry::blockCount of them from firstBlock
 // on, and bits belonged to blocks. From a block, at most two successors are in the DAG (an index within its
 // blocks, not its head). A successor without a bit (kNoBit) is only ever reached without condition: go there.
 // Otherwise go to the successor whose bit is set in the path; if both are, to the one that stands first in
@@ -36,7 +39,7 @@
 namespace traceback::format {
 
 inline constexpr std::uint64_t kMapMagic = 0x0A0D'5041'4D54'4254;  // "TBTMAP\r\n"
-inline constexpr std::uint32_t kMapVersion = 2;
+inline constexpr std::uint32_t kMapVersion = 3;
 inline constexpr std::uint32_t kOldestMapVersion = 1;
 inline constexpr char kMapSection[] = ".traceback.map";
 inline constexpr char kCodeSection[] = ".traceback.text";
@@ -133,8 +136,11 @@ enum BlockFlag : std::uint16_t {
   kBlockLoopHead = 8,
   kBlockTableTarget = 16,
   kBlockTailBranch = 32,  // a conditional branch (end = Branch) whose taken side leaves the function
-  kBlockHead = 64,  // heads a DAG
+  kBlockHead = 64,  // heads a DAG: a probe stands in front of it
   kBlockBitTaken = 128,  // its bit is set by the taken edge of its branch, not by the other
+  // Its successor 0 (1) is a head, and the edge leads behind that one's probe: the record goes on.
+  kBlockPassesHead0 = 256,
+  kBlockPassesHead1 = 512,
 };
 
 inline constexpr std::uint8_t kNoBit = 0xFF;
@@ -150,5 +156,9 @@ struct BlockEntry {
   std::uint16_t flags;  // BlockFlag
 };
 static_assert(sizeof(BlockEntry) == 24);
+
+constexpr bool passesHead(const BlockEntry& block, unsigned edge) {
+  return (block.flags & (edge == 0 ? kBlockPassesHead0 : kBlockPassesHead1)) != 0;
+}
 
 }  // namespace traceback::format

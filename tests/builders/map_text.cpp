@@ -77,7 +77,8 @@ void MapText::readBlock(const std::vector<std::string>& words, const std::string
   static const std::map<std::string, std::uint16_t> flags = {
       {"entry", format::kBlockEntry},       {"returnpoint", format::kBlockReturnPoint},
       {"pad", format::kBlockLandingPad},    {"loop", format::kBlockLoopHead},
-      {"table", format::kBlockTableTarget}, {"taken", format::kBlockBitTaken}};
+      {"table", format::kBlockTableTarget}, {"taken", format::kBlockBitTaken},
+      {"pass0", format::kBlockPassesHead0}, {"pass1", format::kBlockPassesHead1}};
   auto& function = m_functions.back();
   Block block;
   block.name = function.name + "." + words[0];

@@ -12,6 +12,8 @@
 // edge sets it, and what follows a `dag` may be part of other DAGs too, as far as edges lead there. DAGs then
 // get codes for the bits of what follows them, or for those of `dag BITS`.
 //
+// With `version 3`, `pass0` and `pass1` say that the edge to that successor passes its probe.
+//
 // A block ends by one of: fall X, jump X, branch TAKEN NEXT ("-": leaves the function), multi, call TARGET X,
 // icall X, tail TARGET, away, return, trap. Options: bit=N, entry, returnpoint, pad, loop, table, at=ADDRESS.
 // Blocks lie one behind the other from the function's start on unless `at` says otherwise; a function's first

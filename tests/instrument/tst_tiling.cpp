@@ -17,7 +17,11 @@ namespace loader = traceback::loader;
 
 namespace {
 
-bool isInside(const Function& f, BlockIndex b) { return b != kNone && !f.blocks[b].head; }
+// As the map says it.
+bool isInside(const Function& f, const Block& block, BlockIndex to) {
+  if (to == kNone) return false;
+  return !f.blocks[to].head || f.passesHead(block, block.successor[0] == to ? 0 : 1);
+}
 
 // The algorithm of map.h, from its description.
 std::vector<BlockIndex> readPath(const Function& f, const Dag& dag, std::uint32_t path) {
@@ -33,7 +37,7 @@ std::vector<BlockIndex> readPath(const Function& f, const Dag& dag, std::uint32_
       else if (block.successor[0] == block.successor[1])
         next = block.successor[0];
     }
-    if (!isInside(f, next)) return out;
+    if (!isInside(f, block, next)) return out;
     out.push_back(next);
   }
 }
@@ -57,7 +61,7 @@ void checkRandomPaths(const Function& f, std::mt19937& random, int walks) {
           QVERIFY((path >> block.bit & 1) == 0);
           path |= 1u << block.bit;
         }
-        if (!isInside(f, block.successor[edge])) break;
+        if (!isInside(f, block, block.successor[edge])) break;
         QVERIFY(!branch || block.bit != format::kNoBit || block.successor[0] == block.successor[1]);
         walked.push_back(block.successor[edge]);
       }
@@ -113,6 +117,30 @@ class TestTiling : public QObject {
     QCOMPARE(loop.bitEdge, std::uint8_t(1));
   }
 
+  void aRecordGoesOnIntoALoopAndEndsWhereItTurnsBack() {
+    const Function f = tiled("test %rdi, %rdi\n je 2f\n 1: dec %rdi\n jne 1b\n 2: inc %rax\n ret");
+    QCOMPARE(f.dags.size(), 2u);
+    QVERIFY(f.blocks[1].head && f.blocks[1].open);
+    QVERIFY(f.passesHead(f.blocks[0], 1));
+    QVERIFY(!f.passesHead(f.blocks[1], 0));
+    QVERIFY(f.blocks[0].bit > f.blocks[1].bit && f.blocks[0].bit != format::kNoBit);
+    std::mt19937 random(7);
+    checkRandomPaths(f, random, 100);
+    Function closed = functionOf(traceback::tests::assemble("nop\n 1: dec %rdi\n jne 1b\n ret"));
+    buildFlowGraph(closed, false);
+    tile(closed, format::kMaxPathBits);
+    QVERIFY(closed.blocks[1].head && !closed.passesHead(closed.blocks[0], 0));
+  }
+
+  void whoeverGoesRoundACallPassesTheProbeBehindIt() {
+    const Function f = tiled("test %rdi, %rdi\n je 1f\n call .+0x1000\n 1: inc %rax\n ret");
+    QVERIFY(f.blocks[2].head && (f.blocks[2].flags & format::kBlockReturnPoint) != 0);
+    QVERIFY(f.passesHead(f.blocks[0], 0));
+    QVERIFY(!f.passesHead(f.blocks[1], 0));  // the call itself
+    QCOMPARE(f.dags.size(), 2u);
+    QVERIFY(!bitIsSetInTarget(f, f.blocks[0]));
+  }
+
   void edgesToWhatEndsBadlySetTheBit() {
     const Function f = tiled("test %rdi, %rdi\n jne 1f\n ud2\n 1: inc %rax\n 2: ret");
     QCOMPARE(f.blocks[0].bitEdge, std::uint8_t(1));
@@ -145,6 +173,8 @@ class TestTiling : public QObject {
     for (const Dag& dag : f.dags) QVERIFY(dag.bits <= 4);
     std::mt19937 random(5);
     checkRandomPaths(f, random, 100);
+    tile(f, format::kMaxPathBits);
+    QCOMPARE(f.dags.size(), 1u);
   }
 
   void loopHeaderHeadsADag() {
@@ -164,7 +194,8 @@ class TestTiling : public QObject {
 
   void moreBranchesThanBitsMakeAnotherHead() {
     QByteArray text;
-    for (int i = 0; i < 12; ++i) text += "test %rdi, %rdi\n je 1f\n inc %rax\n 1:\n";
+    for (unsigned i = 0; i < format::kMaxPathBits + 2; ++i)
+      text += "test %rdi, %rdi\n je 1f\n inc %rax\n 1:\n";
     text += "ret";
     const Function f = tiled(text.constData());
     QVERIFY(f.dags.size() > 1);

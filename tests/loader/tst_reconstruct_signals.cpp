@@ -194,6 +194,65 @@ class SignalsTest : public QObject {
     )");
   }
 
+  void signalInTheProbeOfALoopThatTheRecordWentInto() {
+    // h was entered past its probe, so the first record has its first round, too.
+    constexpr std::string_view map = R"(
+      version 3
+      function main 1000
+      dag 1
+      a 4 fall h pass0
+      dag
+      h 8 branch h r bit=0 loop
+      r 4 return
+      function f 2000
+      dag
+      a 4 return
+    )";
+    const auto again = reconstruct({.map = map, .ring = R"(
+      main.a
+      signal 14 at main.h-probe
+      f.a
+      return
+      main.h h
+      thread-end
+    )"});
+    compare(again.text, R"(
+    call main
+    main 1000-1003
+    main 1004-100b
+    signal 14
+      call f handler
+      f 2000-2003 handler
+      return f handler
+    main 1004-100b
+    main 100c-100f
+    return main
+    sync 2
+    )");
+    const auto before = reconstruct({.map = map, .ring = R"(
+      main.a
+      signal 14 at main.h
+      f.a
+      return
+      main.h h
+      thread-end
+    )"});
+    compare(before.text, R"(
+    call main
+    main 1000-1003
+    signal 14
+      call f handler
+      f 2000-2003 handler
+      return f handler
+    main 1004-100b
+    main 1004-100b
+    main 100c-100f
+    return main
+    sync 2
+    )");
+    QCOMPARE(before.notes() + again.notes(), std::string());
+  }
+
   void synchronousFaultWithAHandlerThatReturns() {
     // The instruction runs again after the handler.
     const auto got = reconstruct({.map = kLoop, .ring = R"(

@@ -76,10 +76,11 @@ Attempt<Sequence> step(const ProductRun& run, const QString& program, const QStr
   return *sequence;
 }
 
-// What says that the program came somewhere: a record, at the start of a DAG's head; a bit of one, behind a
-// branch.
+// What says that the program came somewhere: a record, at the start of a DAG's head, unless the way there
+// passes its probe; a bit of one, behind a branch.
 struct Observed {
   std::set<std::uint32_t> heads;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> passing;  // start of the block in front, of the head
   std::set<std::pair<std::uint32_t, std::uint32_t>> edges;  // start of the branch's block, of where it led
 
   static Observed of(const QString& program) {
@@ -90,6 +91,9 @@ struct Observed {
       const auto& blocks = function.blocks;
       for (const format::DagEntry& dag : function.dags) out.heads.insert(blocks[dag.firstBlock].start);
       for (const format::BlockEntry& block : blocks) {
+        for (unsigned edge = 0; edge < 2; ++edge)
+          if (format::passesHead(block, edge) && block.successor[edge] < blocks.size())
+            out.passing.emplace(block.start, blocks[block.successor[edge]].start);
         if (block.bit == format::kNoBit) continue;
         const std::uint32_t to = block.successor[(block.flags & format::kBlockBitTaken) != 0 ? 0 : 1];
         if (to < blocks.size()) out.edges.emplace(block.start, blocks[to].start);
@@ -104,7 +108,9 @@ struct Observed {
     std::uint32_t block = 0;
     for (std::size_t i = 0; i < executed.size(); ++i) {
       if (!blocks.contains(executed[i])) continue;
-      if (i >= from && (heads.contains(executed[i]) || edges.contains({block, executed[i]}))) return true;
+      const std::pair step{block, executed[i]};
+      const bool record = heads.contains(executed[i]) && !passing.contains(step);
+      if (i >= from && (record || edges.contains(step))) return true;
       block = executed[i];
     }
     return false;

@@ -239,7 +239,8 @@ void addInstrument(CLI::App& app, Action& chosen) {
           "Leave out a technique that makes recording cheap, to see what it brings or whether it is at\n"
           "fault: kept-cursor (where the next record goes is kept in a vector register), shared-heads "
           "(behind\n"
-          "calls, records are written by routines that these places share)")
+          "calls, records are written by routines that these places share), open-heads (a record goes on\n"
+          "into a loop, and around a call, until control comes back)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(

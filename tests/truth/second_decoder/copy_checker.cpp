@@ -425,8 +425,43 @@ void CopyChecker::transfer(Line& line, const Code& original, std::uint64_t from,
   if ((m_file.map.flags & format::kMapIsNull) == 0 && setsBitOutOfLine(line, original.address, block))
     line.takenEdges[block] = to;
   else
-    m_obligations.push_back(
-        {from, to, original.target, mayStay, original.address, line.keeps.value_or(false)});
+    m_obligations.push_back({from, to, original.target, mayStay, original.address, line.keeps.value_or(false),
+                             passesHead(line, original)});
+}
+
+// Whether the map says that the record goes on where the jump or branch leads, past a head's probe.
+bool CopyChecker::passesHead(const Line& line, const Code& jump) {
+  const auto block = line.blockBefore.find(jump.address + jump.size);
+  return block != line.blockBefore.end() && format::passesHead(line.function->blocks[block->second], 0);
+}
+
+// Null if there is none, or no probes are.
+const format::BlockEntry* CopyChecker::headAt(const Line& line, std::uint64_t original) const {
+  if ((m_file.map.flags & format::kMapIsNull) != 0) return nullptr;
+  const auto at = line.blockAt.find(original);
+  if (at == line.blockAt.end()) return nullptr;
+  const format::BlockEntry& block = line.function->blocks[at->second];
+  return (block.flags & format::kBlockHead) != 0 ? &block : nullptr;
+}
+
+// Whether control comes to the instruction that is due from the one in front of it.
+bool CopyChecker::fallsOnFromAbove(const Line& line) {
+  if (line.next == 0) return false;
+  const Code& above = line.original[line.next - 1];
+  return !endsFlow(above.id) && isReached(line, above.address);
+}
+
+// A jump past the probe that stands in front of the instruction, and stands for just that one itself.
+bool CopyChecker::checkPassing(Line& line, std::uint64_t original, bool& found) {
+  found = false;
+  const auto [origin, fixed] = originOf(*line.function, line.pc);
+  Code jump;
+  if (origin != original || fixed || !code(line, jump) || jump.id != X86_INS_JMP || !jump.direct) return true;
+  found = true;
+  line.pc += jump.size;
+  m_obligations.push_back({jump.address, jump.target, original, false, 0, line.keeps.value_or(false), true});
+  m_places.push_back({jump.address, 0, line.pc, original, 0});
+  return true;
 }
 
 // In front of an instruction: the probe of a branch that leads there when taken. Nothing else may.
@@ -503,12 +538,38 @@ bool CopyChecker::checkTakenEdges(Line& line) {
     const format::FunctionEntry& entry = line.function->entry;
     const bool inside =
         branch->target >= entry.original && branch->target - entry.original < entry.originalSize;
-    m_obligations.push_back(
-        {jump.address, jump.target, branch->target, !inside, branch->address, line.keeps.value_or(false)});
+    m_obligations.push_back({jump.address, jump.target, branch->target, !inside, branch->address,
+                             line.keeps.value_or(false), passesHead(line, *branch)});
     m_places.push_back({at, 0, line.pc, branch->address, 0, line.scratch, true});
     end = std::max(end, line.pc);
   }
   line.pc = end;
+  return true;
+}
+
+// Behind those: the probes of heads that are not among the blocks, each with a jump to its block.
+bool CopyChecker::checkHeadsApart(Line& line) {
+  for (std::size_t left = line.headsApart.size(); left > 0; --left) {
+    const auto [origin, fixed] = originOf(*line.function, line.pc);
+    const auto block = line.blockAt.find(origin);
+    const auto awaited =
+        block == line.blockAt.end() ? line.headsApart.end() : line.headsApart.find(block->second);
+    const auto original = std::ranges::lower_bound(line.original, origin, {}, &Code::address);
+    if (!fixed || awaited == line.headsApart.end() || original == line.original.end())
+      return fail(line, line.pc, "the probe of a head is missing"), false;
+    const std::uint64_t start = line.pc;
+    line.next = std::size_t(original - line.original.begin());
+    line.scratch = 0;
+    bool found = false;
+    if (!checkProbe(line, Probe::Head, origin, (*line.needs)[line.next], found)) return false;
+    if (!found) return fail(line, start, "the probe of a head is missing"), false;
+    m_copies[awaited->second].second = start;
+    m_places.push_back({start, 0, line.pc, origin, 0, line.scratch});
+    if (!checkPassing(line, origin, found)) return false;
+    if (!found) return fail(line, line.pc, "a head's probe does not lead to its block"), false;
+    line.headsApart.erase(awaited);
+  }
+  line.next = line.original.size();
   return true;
 }
 
@@ -605,6 +666,16 @@ bool CopyChecker::checkDispatch(Line& line, const Code& original, bool& found) {
   return true;
 }
 
+// Of a head whose probe is elsewhere.
+bool CopyChecker::checkFallsPast(const Line& line, std::uint64_t head) {
+  const auto above = line.blockBefore.find(head);
+  if (above != line.blockBefore.end()) {
+    const format::BlockEntry& block = line.function->blocks[above->second];
+    if (format::passesHead(block, block.end == format::BlockEnd::Branch ? 1 : 0)) return true;
+  }
+  return fail(line, line.pc, "control comes here without the probe that is due"), false;
+}
+
 bool CopyChecker::checkBlocks(Line& line) {
   while (line.next < line.original.size()) {
     const Code& original = line.original[line.next];
@@ -622,12 +693,29 @@ bool CopyChecker::checkBlocks(Line& line) {
       std::tie(origin, fixed) = originOf(*line.function, line.pc);
       if (origin != original.address) return fail(line, line.pc, "stands for something else"), false;
     }
+    const format::BlockEntry* head = headAt(line, original.address);
+    bool passing = false;
+    if (head != nullptr && fallsOnFromAbove(line)) {
+      const auto above = line.blockBefore.find(original.address);
+      const bool mustPass =
+          above != line.blockBefore.end() &&
+          format::passesHead(line.function->blocks[above->second],
+                             line.function->blocks[above->second].end == format::BlockEnd::Branch ? 1 : 0);
+      if (mustPass && !checkPassing(line, original.address, passing)) return false;
+      fixed = originOf(*line.function, line.pc).second;
+    }
     const std::uint64_t start = line.pc;
     bool probe = false, dispatch = false;
     line.scratch = 0;
     // At the start of a block only may a probe be.
     if (fixed && !checkProbe(line, Probe::Head, origin, (*line.needs)[line.next], probe)) return false;
-    m_copies.emplace_back(original.address, front);
+    if (passing && !probe) return fail(line, start, "a jump past a probe that is not there"), false;
+    if (head != nullptr && !probe) {
+      line.headsApart[std::uint32_t(head - line.function->blocks.data())] = m_copies.size();
+      if (fallsOnFromAbove(line) && !checkFallsPast(line, original.address)) return false;
+    }
+    if (head != nullptr) m_behindHeads[original.address] = line.pc;
+    m_copies.emplace_back(original.address, passing ? start : front);
     const std::uint64_t itself = line.pc;
     const bool indirect = original.id == X86_INS_JMP && !original.direct;
     if (indirect && !checkDispatch(line, original, dispatch)) return false;
@@ -773,9 +861,10 @@ void CopyChecker::checkBits(const Line& line) {
     const bool goesOn = block.end == format::BlockEnd::FallThrough || block.end == format::BlockEnd::Jump ||
                         block.end == format::BlockEnd::Branch;
     bool inside = false;
-    for (const std::uint32_t next : block.successor) {
+    for (unsigned edge = 0; edge < 2; ++edge) {
+      const std::uint32_t next = block.successor[edge];
       if (!goesOn || next >= function.blocks.size() ||
-          (function.blocks[next].flags & format::kBlockHead) != 0)
+          ((function.blocks[next].flags & format::kBlockHead) != 0 && !format::passesHead(block, edge)))
         continue;
       inside = true;
       if (next <= b) return fail(line, function.entry.copy, "its blocks are not in order");
@@ -852,6 +941,7 @@ void CopyChecker::check(std::size_t index) {
   for (std::uint32_t i = 0; i < function.blocks.size(); ++i) {
     const format::BlockEntry& block = function.blocks[i];
     line.blockAt[block.start] = i;
+    line.blockBefore[block.start + block.size] = i;
     line.sizeOf[block.start] = block.size;
     for (unsigned k = 0; k < 2; ++k)
       if (block.successor[k] < function.blocks.size() && (k == 0 || block.successor[1] != block.successor[0]))
@@ -874,7 +964,7 @@ void CopyChecker::check(std::size_t index) {
   if ((m_file.map.flags & format::kMapIsNull) == 0 && !checkUnkeptEntry(line)) return;
   if (line.pc != entry.copy)
     m_places.push_back({entry.copy, 0, line.pc, line.original[0].address, line.original[0].size, 0, !gated});
-  if (!checkBlocks(line) || !checkTakenEdges(line) || !checkWraps(line) ||
+  if (!checkBlocks(line) || !checkTakenEdges(line) || !checkHeadsApart(line) || !checkWraps(line) ||
       (gated && !checkDisplaced(line, displaced, window)) || !checkTables(line))
     return;
   if (gated && needsCursor(line.original[0].address) && !m_unkeptEntries.contains(line.original[0].address))
@@ -892,6 +982,10 @@ bool CopyChecker::isWithinKeeper(std::uint64_t original) const {
 void CopyChecker::checkObligations() {
   for (const Obligation& due : m_obligations) {
     std::uint64_t copy = copyOf(due.original);
+    if (due.passesHead) {
+      const auto behind = m_behindHeads.find(due.original);
+      copy = behind == m_behindHeads.end() ? 0 : behind->second;
+    }
     if (copy != 0 && !due.keeps) {
       // There must be a way in that brings the cursor, or no need of it.
       const auto entry = m_unkeptEntries.find(due.original);

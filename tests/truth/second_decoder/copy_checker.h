@@ -42,6 +42,7 @@ struct Obligation {
   bool mayStay;
   std::uint64_t by = 0;  // the original instruction
   bool keeps = false;  // it comes with the cursor in xmm15
+  bool passesHead = false;  // it must lead behind the probe that stands in front of that copy
 };
 
 class CopyChecker {
@@ -76,6 +77,8 @@ class CopyChecker {
     std::set<std::uint32_t> headsSeen, lightsSeen;
     std::map<std::uint64_t, std::uint32_t> withBit;  // blocks with a bit, by the branch that they end in
     std::map<std::uint64_t, std::uint32_t> blockAt;  // by start
+    std::map<std::uint64_t, std::uint32_t> blockBefore;  // by end
+    std::map<std::uint32_t, std::size_t> headsApart;  // by block: which of m_copies awaits its probe
     std::map<std::uint64_t, std::uint32_t> sizeOf;  // of blocks, by start
     std::vector<unsigned> predecessors;  // by block
     std::map<std::uint32_t, std::uint64_t> takenEdges;  // by block: probes out of line
@@ -111,6 +114,12 @@ class CopyChecker {
   bool checkProbeOfBranchTo(Line& line, std::uint64_t branch, const Code& target);
   bool checkProbeBehind(Line& line, const Code& branch);
   bool checkTakenEdges(Line& line);
+  bool checkHeadsApart(Line& line);
+  bool checkPassing(Line& line, std::uint64_t original, bool& found);
+  const format::BlockEntry* headAt(const Line& line, std::uint64_t original) const;
+  static bool fallsOnFromAbove(const Line& line);
+  bool checkFallsPast(const Line& line, std::uint64_t head);
+  static bool passesHead(const Line& line, const Code& jump);
   bool setsBitOutOfLine(const Line& line, std::uint64_t branch, std::uint32_t& block) const;
   void transfer(Line& line, const Code& original, std::uint64_t from, std::uint64_t to, bool mayStay);
   void checkBits(const Line& line);
@@ -143,6 +152,8 @@ class CopyChecker {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> m_copies;  // original, start of its copy; sorted
   std::vector<std::uint64_t> m_windows;
   std::vector<const format::FunctionEntry*> m_broken;  // with findings
+  std::map<std::uint64_t, std::uint64_t>
+      m_behindHeads;  // by original: where the copy begins, probes left out
   std::map<std::uint64_t, std::uint64_t> m_onlyBy;  // original places that nothing but that branch leads to
   std::vector<Obligation> m_obligations;
   std::map<std::uint64_t, std::uint64_t> m_keepers;  // start and end of functions that keep the cursor
