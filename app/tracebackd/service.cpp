@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <format>
+#include <ranges>
 
 #include "model/utf8.h"
 #include "runtime/collect/recover.h"
@@ -247,7 +248,8 @@ void Service::look() {
   if (now - m_looked < kLookPause) return;
   m_looked = now;
   findProcesses(false);
-  for (auto& [name, process] : m_processes) lookAtThreads(process);
+  // Snapping a group finds processes anew.
+  for (const auto& name : std::views::keys(m_processes) | std::ranges::to<std::vector>()) lookAtThreads(name);
   if (now - m_tidied < kTidyPause) return;
   m_tidied = now;
   if (m_options.tidy) m_options.tidy(m_rules);
@@ -315,8 +317,18 @@ void Service::describe(Recorded& process) const {
   if (header->executable[0] != 0 || header->moduleCount != 0) process.described = Clock::now();
 }
 
-void Service::lookAtThreads(Recorded& process) {
-  if (!process.rule) return;
+bool Service::isBeingSnapped(const Recorded& process) const {
+  return std::ranges::any_of(m_jobs, [&process](const auto& job) {
+    return job->name.pid == static_cast<pid_t>(process.about.pid) && job->name.start == process.about.start;
+  });
+}
+
+void Service::lookAtThreads(const std::pair<pid_t, std::uint64_t>& name) {
+  const auto known = m_processes.find(name);
+  if (known == m_processes.end()) return;
+  Recorded& process = known->second;
+  // Its threads are stopped then, and that is no life.
+  if (!process.rule || isBeingSnapped(process)) return;
   const auto now = Clock::now();
   if (now - process.looked < process.rule->patience / kLooksInPatience) return;
   process.looked = now;
@@ -327,9 +339,11 @@ void Service::lookAtThreads(Recorded& process) {
                                          now);
   if (!found) return;
   log(std::format("process {} {}", process.about.pid, found->occasion));
-  const collect::GroupEvent event = snapGroup(textOf(process.about.group), &process.about);
-  snap(process, *found, format::SnapReason::Hang, event.members.empty() ? std::nullopt : std::optional(event),
-       true);
+  const format::ServiceProcess cause = process.about;
+  const collect::GroupEvent event = snapGroup(textOf(cause.group), &cause);
+  if (Recorded* still = find({name.first, name.second}))
+    snap(*still, *found, format::SnapReason::Hang,
+         event.members.empty() ? std::nullopt : std::optional(event), true);
 }
 
 void Service::snap(Recorded& process, const collect::Finding& why, format::SnapReason reason,
@@ -359,15 +373,17 @@ void Service::startJob(std::unique_ptr<Job> job, std::function<bool()> makesSnap
 void Service::finishJobs() {
   std::erase_if(m_jobs, [this](const auto& job) {
     if (!job->done) return false;
+    if (!job->written) log(std::format("process {} could not be snapped", job->name.pid));
     Recorded* process = find(job->name);
-    if (process != nullptr && job->written) ++process->snaps;
-    if (process == nullptr || !job->stalled) {
-      if (!job->written) log(std::format("process {} could not be snapped", job->name.pid));
-      return true;
+    if (process == nullptr) return true;
+    if (job->written) ++process->snaps;
+    if (process->rule) {
+      process->stalls.wereStopped({.pid = job->name.pid,
+                                   .processFolder = process->folder.string(),
+                                   .threadName = {},
+                                   .patience = {}});
+      if (job->stalled && process->rule->end) end(*process, job->written);
     }
-    process->stalls.wereStopped(
-        {.pid = job->name.pid, .processFolder = process->folder.string(), .threadName = {}, .patience = {}});
-    if (process->rule && process->rule->end) end(*process, job->written);
     return true;
   });
 }

@@ -102,7 +102,8 @@ class Service {
   // Of those that are known already, `anew` or when some time has passed, what they are called now.
   void findProcesses(bool anew);
   void describe(Recorded& process) const;
-  void lookAtThreads(Recorded& process);
+  void lookAtThreads(const std::pair<pid_t, std::uint64_t>& name);
+  bool isBeingSnapped(const Recorded& process) const;
   void snapFallen(const Recorded& process);
   void snap(Recorded& process, const collect::Finding& why, format::SnapReason reason,
             const std::optional<collect::GroupEvent>& group, bool stalled);

@@ -92,12 +92,16 @@ void SegmentWords::findEnd(const format::SegmentHeader& header) {
     written = static_cast<std::uint64_t>(words.rend() - last);
   }
   m_size = static_cast<std::size_t>(begin + written - m_first);
-  // The last record may have been in the writing when the process died: no damage.
+  // The last record may have been in the writing when the process died: no damage. Older runtimes did not
+  // write all of its words in their order, so there may be holes in it.
   WordWindow words(*this);
   std::size_t payload = m_size;
-  while (payload > 0 && format::isPayload(words[payload - 1])) --payload;
+  bool hasHoles = false;
+  while (payload > 0 && (format::isPayload(words[payload - 1]) || words[payload - 1] == kInvalidWord))
+    hasHoles |= words[--payload] == kInvalidWord;
   if (payload == 0 || !format::isHeader(words[payload - 1])) return;
-  if (m_size - payload < format::payloadWordsOf(words[payload - 1])) m_size = payload - 1;
+  const std::size_t wanted = format::payloadWordsOf(words[payload - 1]);
+  if (m_size - payload < wanted || (hasHoles && m_size - payload == wanted)) m_size = payload - 1;
 }
 
 // The oldest sub-buffer may be just being zeroed for reuse: then only what reaches its end without a hole

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/collect/snap_writer.h"
 #include "runtime/format/snap.h"
 
 namespace traceback::collect {
@@ -37,10 +38,28 @@ std::vector<Kept> snapsIn(const std::filesystem::path& folder) {
   return snaps;
 }
 
+// What somebody who wrote a snap left as he was killed. No snap takes that long to be written.
+void removePartial(const std::filesystem::path& folder) {
+  constexpr time_t kLongest = 3600;
+  const time_t now = ::time(nullptr);
+  std::error_code error;
+  std::vector<std::filesystem::path> left;
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    struct stat status{};
+    if (!name.starts_with('.') || !name.contains(kPartialMark) || ::lstat(it->path().c_str(), &status) != 0)
+      continue;
+    if (S_ISREG(status.st_mode) && status.st_uid == ::geteuid() && now - status.st_mtim.tv_sec > kLongest)
+      left.push_back(it->path());
+  }
+  for (const auto& path : left) ::unlink(path.c_str());
+}
+
 }  // namespace
 
 void keepWithin(const std::filesystem::path& folder, const SnapLimits& limits,
                 const std::filesystem::path& newest) {
+  removePartial(folder);
   if (limits.diskLimit == 0 && limits.keepSeconds == 0) return;
   const std::vector<Kept> snaps = snapsIn(folder);
   std::uint64_t total = 0;

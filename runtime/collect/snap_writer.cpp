@@ -50,7 +50,7 @@ model::Result<SnapWriter> SnapWriter::create(const std::filesystem::path& folder
   std::filesystem::create_directories(folder, error);
   if (error) return model::fail("cannot be made: " + error.message(), folder.string());
   SnapWriter writer(folder, std::move(baseName));
-  writer.m_partial = folder / std::format(".{}.partial-{}", writer.m_baseName, ::getpid());
+  writer.m_partial = folder / std::format(".{}{}{}", writer.m_baseName, kPartialMark, ::getpid());
   writer.m_file =
       SystemFile(::open(writer.m_partial.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!writer.m_file.isOpen()) return failWithErrno("no file can be made there", folder);

@@ -13,6 +13,9 @@
 
 namespace traceback::collect {
 
+// In the name of a file that is still being written, which begins with a dot.
+inline constexpr const char* kPartialMark = ".partial-";
+
 class SnapWriter {
  public:
   // Makes `folder` and what is above it if they are missing.

@@ -20,12 +20,15 @@ void putCursor(SegmentHeader& segment, Word* word) {
   __atomic_store_n(&segment.cursor, reinterpret_cast<std::uint64_t>(word), __ATOMIC_RELEASE);
 }
 
-Word* writeRecord(Word* at, format::RecordType type, std::uint16_t detail, const std::uint64_t* values,
+// In this order, which a compiler is free to change where nothing is volatile: whoever finds the last record
+// of a process that was killed here finds its front.
+Word* writeRecord(Word* front, format::RecordType type, std::uint16_t detail, const std::uint64_t* values,
                   unsigned count) {
+  volatile Word* at = front;
   *at = format::header(type, count * format::kWordsPerValue, detail);
   for (unsigned i = 0; i < count; ++i)
     for (unsigned part = 0; part < format::kWordsPerValue; ++part) *++at = format::payload(values[i], part);
-  return at;
+  return front + count * format::kWordsPerValue;
 }
 
 // The three steps of ring.h, and a timestamp at the front. The cursor comes to stand behind all of it at

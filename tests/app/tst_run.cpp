@@ -203,6 +203,27 @@ class RunTest : public QObject {
     QVERIFY(m_line->traceback({"run", "--policy", "/nowhere/policy", "--", m_report}).status != 0);
   }
 
+  void ringsOfKilledProcessesGoInTheTimeThatTheSiteSays() {
+    m_line->environment().insert("HOME", m_line->path("home"));
+    QVERIFY(QDir().mkpath(m_line->path("home/.config/traceback")));
+    QVERIFY(writeFile(m_line->path("home/.config/traceback/site"), "keep rings 1h\n"));
+    const QString rings = m_line->environment().value("XDG_RUNTIME_DIR") + "/traceback";
+    const auto left = [&rings] { return QDir(rings).entryList(QDir::Dirs | QDir::NoDotAndDotDot); };
+    QCOMPARE(runIt({m_report, "kill"}).status, 137);
+    QCOMPARE(left().size(), 1);
+    const QString mark = rings + '/' + left()[0] + "/ended";
+    QCOMPARE(runIt({m_report, "exit0"}).status, 0);
+    QVERIFY(QFile::exists(mark));  // it was seen that it is gone
+    QCOMPARE(runIt({m_report, "exit0"}).status, 0);
+    QCOMPARE(left().size(), 1);
+    QFile file(mark);
+    QVERIFY(file.open(QIODevice::ReadWrite) &&
+            file.setFileTime(QDateTime::currentDateTime().addSecs(-3700), QFileDevice::FileModificationTime));
+    file.close();
+    QCOMPARE(runIt({m_report, "exit0"}).status, 0);
+    QVERIFY(left().isEmpty());
+  }
+
   void quietNamesNoSnap_data() {
     QTest::addColumn<QStringList>("options");
     QTest::addColumn<QString>("variable");

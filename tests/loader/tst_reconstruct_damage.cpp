@@ -178,6 +178,27 @@ class DamageTest : public QObject {
     QVERIFY(got.notes().find("no known module x1") != std::string::npos);
   }
 
+  // As a process leaves it that is killed there.
+  void aRecordThatWasBeingWrittenIsNoDamage_data() {
+    QTest::addColumn<QString>("words");
+    QTest::newRow("its header") << "word 43030000\n";
+    QTest::newRow("the first of three words") << "word 43030000\nword 20000001\n";
+    QTest::newRow("the first and the third") << "word 43030000\nword 20000001\nword 0\nword 20000003\n";
+    QTest::newRow("the third") << "word 43030000\nword 0\nword 0\nword 20000003\n";
+    QTest::newRow("the second") << "word 43030000\nword 0\nword 20000002\n";
+  }
+  void aRecordThatWasBeingWrittenIsNoDamage() {
+    QFETCH(QString, words);
+    const std::string front = "main.a\nmain.h c\nf.a y\nmain.d\n";
+    const auto whole = reconstruct({.map = kLoop, .ring = front});
+    const auto got = reconstruct({.map = kLoop, .ring = front + words.toStdString()});
+    QCOMPARE(got.notes(), whole.notes());
+    QCOMPARE(got.text, whole.text);
+    // With one behind it, it is one that nobody finished.
+    const auto torn = reconstruct({.map = kLoop, .ring = front + words.toStdString() + "main.h c\n"});
+    QVERIFY2(torn.notes().find("words that belong to no record") != std::string::npos, torn.notes().c_str());
+  }
+
   void aModuleThatTheRuntimeDidNotTakeIsSaidToHaveRunUntraced() {
     using enum format::BindState;
     for (const auto& [state, why] :

@@ -7,14 +7,17 @@
 #include <QTest>
 
 #include <algorithm>
+#include <chrono>
 
 #include "runtime/collect/memory_reader.h"
 #include "runtime/collect/recover.h"
+#include "runtime/collect/retention.h"
 #include "snap_dump.h"
 #include "traced_run.h"
 
 using namespace traceback;
 using namespace traceback::testing;
+using namespace std::chrono_literals;
 using format::RecordType;
 using format::SnapReason;
 
@@ -342,6 +345,32 @@ class FaultTest : public QObject {
     QVERIFY(collect::recover(
         {.folder = traced.ringFolder(), .snapFolder = traced.snapFolder(), .onProblem = {}}));
     QCOMPARE(traced.snaps().size(), 1u);
+  }
+
+  void whatAKilledCollectorLeftGoesAfterAnHour() {
+    namespace fs = std::filesystem;
+    TracedRun traced;
+    fs::create_directories(traced.snapFolder());
+    const auto make = [&traced](const char* name, std::chrono::minutes age) {
+      const fs::path path = traced.snapFolder() / name;
+      QFile file(QString::fromStdString(path.string()));
+      if (!file.open(QIODevice::WriteOnly)) qFatal("cannot be made");
+      file.close();
+      fs::last_write_time(path, fs::file_time_type::clock::now() - age);
+      return path;
+    };
+    const auto old = make(".traced-1-20260101T000000.partial-1", 61min),
+               young = make(".traced-2.partial-2", 59min), snap = make("traced-3.tbsnap", 61min),
+               other = make("notes.partial-4", 61min);
+    collect::keepWithin(traced.snapFolder(), {}, {});
+    QVERIFY(!fs::exists(old) && fs::exists(young) && fs::exists(snap) && fs::exists(other));
+    // Without the service, too, snaps go in their time, and the least recent where there is no room.
+    collect::keepWithin(traced.snapFolder(), {.diskLimit = 0, .keepSeconds = 3700}, {});
+    QVERIFY(fs::exists(snap));
+    collect::keepWithin(traced.snapFolder(), {.diskLimit = 0, .keepSeconds = 3600}, snap);
+    QVERIFY(fs::exists(snap));  // the one that was written last
+    collect::keepWithin(traced.snapFolder(), {.diskLimit = 0, .keepSeconds = 3600}, {});
+    QVERIFY(!fs::exists(snap));
   }
 
   void onlyWhatAnEndedProcessLeftIsRemovedWithoutASnap() {

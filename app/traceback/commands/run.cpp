@@ -17,7 +17,9 @@
 #include "app/traceback/policy_check.h"
 #include "app/traceback/program_search.h"
 #include "model/utf8.h"
+#include "runtime/collect/housekeeping.h"
 #include "runtime/collect/recover.h"
+#include "runtime/collect/site_rules.h"
 #include "runtime/format/cache.h"
 #include "runtime/inject/audit/pattern.h"
 
@@ -110,6 +112,7 @@ model::Result<void> setEnvironment(const RunCall& call, const Installation& inst
   if (auto added = addLibrary("LD_AUDIT", installation.audit); !added) return added;
   addToList("GLIBC_TUNABLES", format::kTunable);
   collect::removeEnded(collect::defaultRingFolder());
+  collect::tidyRings(collect::defaultRingFolder(), collect::siteRules().keepRings);
   setenv("TRACEBACK_COLLECTOR", installation.program.c_str(), 1);
   setenv("TRACEBACK_CACHE", cache.folder().c_str(), 1);
   setenv("TRACEBACK_AUDIT", "0000000000000000", 1);
