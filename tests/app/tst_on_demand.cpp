@@ -268,6 +268,14 @@ class OnDemandTest : public QObject {
     }
   }
 
+  void soDoesOneThatHasTheSanitizerLinkedIn() {
+    const QString program = QStringLiteral(SANITIZED_INSIDE_PROGRAM);
+    const Ran expected = plain({program, "exit3"}), ran = runIt({program, "exit3"});
+    QCOMPARE(ran.status, expected.status);
+    QVERIFY2(ran.out.contains(" preload=none\n"), ran.out.constData());
+    QCOMPARE(ran.err, expected.err);
+  }
+
   void aSanitizedProgramIsRecordedIfItsReportsAreToBeSnapped() {
     const QString program = QStringLiteral(MISUSE_PROGRAM), policy = m_line->path("policy");
     QVERIFY(writeFile(policy, "snap report\n"));

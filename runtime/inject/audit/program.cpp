@@ -129,29 +129,70 @@ void executeAlone() {
   systemCall(__NR_execve, asLong(executable), asLong(settings.arguments), asLong(settings.environment));
 }
 
-// Whether the program's own list has a library that fits.
-bool needs(const char* patterns) {
-  const std::uint64_t* headers = auxiliaryValue(AT_PHDR);
-  const std::uint64_t* count = auxiliaryValue(AT_PHNUM);
-  if (headers == nullptr || count == nullptr) return false;
-  const auto* segments = reinterpret_cast<const Elf64_Phdr*>(*headers);
-  std::uint64_t bias = 0;
-  const Elf64_Dyn* dynamic = nullptr;
-  for (std::uint64_t i = 0; i < *count; ++i)
-    if (segments[i].p_type == PT_PHDR) bias = *headers - segments[i].p_vaddr;
-  for (std::uint64_t i = 0; i < *count; ++i)
-    if (segments[i].p_type == PT_DYNAMIC)
-      dynamic = reinterpret_cast<const Elf64_Dyn*>(bias + segments[i].p_vaddr);
-  if (dynamic == nullptr) return false;
-  const char* strings = nullptr;
+// What the program's dynamic section says.
+class Dynamic {
+ public:
+  Dynamic() {
+    const std::uint64_t* headers = auxiliaryValue(AT_PHDR);
+    const std::uint64_t* count = auxiliaryValue(AT_PHNUM);
+    if (headers == nullptr || count == nullptr) return;
+    const auto* segments = reinterpret_cast<const Elf64_Phdr*>(*headers);
+    for (std::uint64_t i = 0; i < *count; ++i)
+      if (segments[i].p_type == PT_PHDR) m_bias = *headers - segments[i].p_vaddr;
+    for (std::uint64_t i = 0; i < *count; ++i)
+      if (segments[i].p_type == PT_DYNAMIC)
+        m_entries = reinterpret_cast<const Elf64_Dyn*>(m_bias + segments[i].p_vaddr);
+    m_strings = table<char>(DT_STRTAB);
+  }
+
+  // Whether it needs a library that fits.
+  bool needs(const char* patterns) const {
+    for (const auto* entry = m_entries; m_strings != nullptr && entry->d_tag != DT_NULL; ++entry)
+      if (entry->d_tag == DT_NEEDED && matchesAny(patterns, m_strings + entry->d_un.d_val)) return true;
+    return false;
+  }
+
+  // Whether it has a function of this name for others, by the table that all linkers make.
+  bool defines(const char* name) const {
+    const auto* hashes = table<std::uint32_t>(DT_GNU_HASH);
+    const auto* symbols = table<Elf64_Sym>(DT_SYMTAB);
+    if (hashes == nullptr || symbols == nullptr || m_strings == nullptr || hashes[0] == 0) return false;
+    std::uint32_t hash = 5381;
+    for (const char* at = name; *at != 0; ++at) hash = hash * 33 + static_cast<std::uint8_t>(*at);
+    const std::uint32_t buckets = hashes[0], first = hashes[1], filterWords = hashes[2];
+    const std::uint32_t* const bucket = hashes + 4 + 2 * std::uint64_t{filterWords};
+    const std::uint32_t* const chain = bucket + buckets;
+    std::uint32_t symbol = bucket[hash % buckets];
+    if (symbol < first) return false;
+    for (;; ++symbol) {
+      const std::uint32_t here = chain[symbol - first];
+      if ((here | 1) == (hash | 1) && symbols[symbol].st_shndx != SHN_UNDEF &&
+          strcmp(m_strings + symbols[symbol].st_name, name) == 0)
+        return true;
+      if ((here & 1) != 0) return false;
+    }
+  }
+
+ private:
   // The linker may have made an address of it already.
-  for (const auto* entry = dynamic; entry->d_tag != DT_NULL; ++entry)
-    if (entry->d_tag == DT_STRTAB)
-      strings = reinterpret_cast<const char*>(entry->d_un.d_ptr < bias ? entry->d_un.d_ptr + bias
-                                                                       : entry->d_un.d_ptr);
-  for (const auto* entry = dynamic; strings != nullptr && entry->d_tag != DT_NULL; ++entry)
-    if (entry->d_tag == DT_NEEDED && matchesAny(patterns, strings + entry->d_un.d_val)) return true;
-  return false;
+  template <typename T>
+  const T* table(std::int64_t tag) const {
+    for (const auto* entry = m_entries; entry != nullptr && entry->d_tag != DT_NULL; ++entry)
+      if (entry->d_tag == tag)
+        return reinterpret_cast<const T*>(entry->d_un.d_ptr < m_bias ? entry->d_un.d_ptr + m_bias
+                                                                     : entry->d_un.d_ptr);
+    return nullptr;
+  }
+
+  std::uint64_t m_bias = 0;
+  const Elf64_Dyn* m_entries = nullptr;
+  const char* m_strings = nullptr;
+};
+
+// As a library, or linked in: that of threads hides its own names, but stands in front of these of libc's.
+bool runsUnderSanitizer(const Dynamic& program) {
+  return program.needs(kSanitizers) ||
+         (program.defines("pthread_create") && program.defines("sigaction") && program.defines("__close"));
 }
 
 }  // namespace
@@ -163,8 +204,9 @@ void considerProgram() {
   original = originalOf(executable);
   if (original != nullptr) return restoreNames();
   if (!pathIsStillTrue()) return;
-  const bool sanitized = needs(kAddressSanitizer);
-  if (needs(kSanitizers) || (sanitized && settings.sanitized == nullptr)) executeAlone();
+  const Dynamic program;
+  const bool sanitized = program.needs(kAddressSanitizer);
+  if (runsUnderSanitizer(program) || (sanitized && settings.sanitized == nullptr)) executeAlone();
   static constinit LongPath copy;
   if (strcmp(executable, settings.collector) != 0 && isWanted(executable) && findCopy(executable, true, copy))
     execute(copy.c_str(), sanitized);
