@@ -111,11 +111,12 @@ static void full(const char* folder, const char* name) {
 }
 
 // A thread that libc knows nothing of, with its maker's thread-local storage; it ends without libc, too.
-static volatile int cloned;
+static volatile int cloned, makerIsDone;
 static int inClone(void* unused) {
   volatile uint64_t own = 0;
   count(&own, 30000);
   __atomic_fetch_add(&counter, own, __ATOMIC_RELAXED);
+  while (!__atomic_load_n(&makerIsDone, __ATOMIC_ACQUIRE)) syscall(SYS_sched_yield);
   __atomic_store_n(&cloned, 1, __ATOMIC_RELEASE);
   syscall(SYS_exit, 0);
   return unused != NULL;
@@ -222,6 +223,7 @@ int main(int argc, char** argv) {
     volatile uint64_t own = 0;
     if (!alone) count(&own, 30000);
     __atomic_fetch_add(&counter, own, __ATOMIC_RELAXED);
+    __atomic_store_n(&makerIsDone, 1, __ATOMIC_RELEASE);
     awaitEnd(tid);
   }
   if (!strcmp(what, "context")) {
