@@ -63,7 +63,7 @@ format::ServiceMember memberOf(const format::ServiceProcess& process, std::uint6
 bool hasEnded(const std::pair<pid_t, std::uint64_t>& name, const collect::SystemFile& process) {
   if (process.isOpen()) {
     struct pollfd gone{process.descriptor(), POLLIN, 0};
-    return ::poll(&gone, 1, 0) != 0;
+    return ::poll(&gone, 1, 0) > 0;
   }
   const auto start = collect::startOfProcess(name.first);
   return !start || *start != name.second;

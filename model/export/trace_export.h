@@ -1,9 +1,8 @@
 // A trace, or a stretch of it, as a file that others can read.
 //
 //   Text      as `traceback print --tree` prints it
-//   Json      one object a line for every entry: entryJson() of text_format.h; before a thread's first entry
-//   those of
-//             historyJson() (history_text.h)
+//   Json      one object a line for every entry: entryJson() of text_format.h; before a thread's first one
+//             those of historyJson() (history_text.h)
 //   Html      one page that needs nothing else: the trace as a tree that folds, with the source lines
 //   Perfetto  JSON in the Trace Event Format ("Trace Event Format", Google, 2016; the JSON that Perfetto and
 //             chrome://tracing open): a slice for each call, an instant for each line and event
