@@ -95,6 +95,21 @@ class RingsTest : public QObject {
     QCOMPARE(std::ranges::count(records, RecordType::ThreadStart, &Record::type), 0);
     QVERIFY(late.segments[0].dagCodes().size() > 2500);
   }
+
+  // To look at every head would cost it more than being recorded.
+  void aThreadWithoutARingDoesNotLookForOneByItself() {
+    TracedRun traced("churn");
+    traced.setVariable("TRACEBACK_RINGS", "2");
+    QVERIFY(traced.run({"unseen"}).killed);
+    const auto folder = traced.processFolders().at(0);
+    const auto process = traced.process(folder);
+    QCOMPARE(process.ringsFailed, 1u);
+    QCOMPARE(process.ringCount, 3u);  // the last one's is that of the thread that vanished
+    for (const RingDump& ring : traced.rings(folder)) {
+      QVERIFY(isWhole(ring));
+      QVERIFY(ring.segments[0].dagCodes().size() < 100);
+    }
+  }
 };
 
 QTEST_GUILESS_MAIN(RingsTest)

@@ -41,6 +41,11 @@ static void* holdsOn(void* unused) {
   return unused;
 }
 
+static void* holdsOnAndVanishes(void* unused) {
+  holdsOn(unused);
+  return vanishes(unused);
+}
+
 // Its first traced code runs while the other one is there, the rest when that has ended.
 static void* comesLate(void* unused) {
   volatile uint64_t own = 0;
@@ -103,6 +108,19 @@ int main(int argc, char** argv) {
     stage = 3;
     pthread_join(other, NULL);
     stage = 4;
+    pthread_join(thread, NULL);
+  }
+  // Nobody says that a ring has become free; at the end somebody looks.
+  if (!strcmp(argv[1], "unseen")) {
+    pthread_create(&other, NULL, holdsOnAndVanishes, NULL);
+    await(1);
+    pthread_create(&thread, NULL, comesLate, NULL);
+    await(2);
+    stage = 3;
+    while (vanishing == 0 || syscall(SYS_tgkill, getpid(), vanishing, 0) == 0) usleep(100);
+    stage = 4;
+    pthread_join(thread, NULL);
+    pthread_create(&thread, NULL, brief, NULL);
     pthread_join(thread, NULL);
   }
   fflush(stdout);
