@@ -49,7 +49,7 @@ int work() {
 
 }  // namespace
 
-int main(int count, char** words) {
+int main(int count, char**) {
   std::vector<std::thread> threads;
   std::vector<int> sums(4);
   for (int& sum : sums) threads.emplace_back([&sum] { sum = work(); });
