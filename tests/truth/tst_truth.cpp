@@ -128,7 +128,7 @@ Attempt<std::vector<std::uint32_t>> expand(const TracedThread& thread, const Cod
   return out;
 }
 
-#define VERIFY_OUTCOME(outcome) QVERIFY2(outcome, outcome ? "" : qPrintable(outcome.error()))
+#define VERIFY_OUTCOME(outcome) QVERIFY2((outcome), (outcome) ? "" : qPrintable((outcome).error()))
 
 }  // namespace
 

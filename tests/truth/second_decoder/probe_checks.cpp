@@ -1,0 +1,308 @@
+// Probes: the instructions that write a head or set a bit, whatever form they have.
+#include <algorithm>
+#include <cstddef>
+#include <format>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "runtime/format/module.h"
+#include "runtime/format/ring.h"
+#include "tests/truth/second_decoder/copy_checker.h"
+
+namespace traceback::truth {
+
+// What a probe changes must not be needed by what follows it.
+bool CopyChecker::checkScratch(const Line& line, std::uint64_t at, const Needs& needs, std::uint16_t written,
+                               bool flagsWritten) {
+  if ((needs.registers & written) != 0)
+    return fail(line, at,
+                std::format("uses registers {:#x}, of which {:#x} are needed", written,
+                            needs.registers & written)),
+           false;
+  if (flagsWritten && (needs.flags & kStatusFlags) != 0)
+    return fail(line, at, "changes the flags, which are needed"), false;
+  return true;
+}
+
+// All probes of a copy find the cursor in the same place; if that is xmm15, nothing else may be there.
+bool CopyChecker::checkKeeps(Line& line, bool keeps) {
+  if (line.keeps) {
+    if (*line.keeps == keeps) return true;
+    return fail(line, line.pc, "its probes do not agree on where the cursor is"), false;
+  }
+  line.keeps = keeps;
+  if (!keeps) return true;
+  for (std::size_t i = 0; i < line.original.size(); ++i) {
+    if (!line.original[i].effects.namesXmm15 && ((*line.needs)[i].flags & (kXmm15 | kXmm15Beyond)) == 0)
+      continue;
+    return fail(line, line.pc,
+                std::format("keeps the cursor in xmm15, which is used at {:#x}: {}", line.original[i].address,
+                            text(line.original[i]))),
+           false;
+  }
+  return true;
+}
+
+bool CopyChecker::isWayToWrap(const Code& lea, const Code& jump, unsigned reg, bool kept) const {
+  const int number = registerNumber(reg);
+  const std::size_t entries =
+      kept ? offsetof(format::ModuleSlots, wrapKept) : offsetof(format::ModuleSlots, wrap);
+  return lea.id == X86_INS_LEA && lea.reg0 == reg && jump.id == X86_INS_JMP && jump.ripOffset != 0 &&
+         number >= 0 && jump.ripTarget == m_file.module.moduleSlots + entries + 8 * unsigned(number);
+}
+
+//   movq (reg), %xmm15, if control may come here with something else in it
+//   paddq step(reg), %xmm15; movlps %xmm15, (reg); movq %xmm15, reg
+bool CopyChecker::checkStep(Line& line, unsigned reg, std::uint64_t original) {
+  Code c;
+  const auto next = [&](unsigned id, bool good) {
+    if (c.id == id && good) return true;
+    return fail(line, c.address, "not a step of the cursor: " + text(c)), false;
+  };
+  if (!take(line, c)) return false;
+  const bool loads = c.id == X86_INS_MOVQ;
+  if (loads &&
+      (!next(X86_INS_MOVQ, c.reg0 == X86_REG_XMM15 && c.base == reg && c.disp == 0) || !take(line, c)))
+    return false;
+  constexpr auto kStep = std::int64_t(offsetof(format::SegmentHeader, step));
+  if (!next(X86_INS_PADDQ, c.reg0 == X86_REG_XMM15 && c.base == reg && c.disp == kStep) || !take(line, c))
+    return false;
+  if (!next(X86_INS_MOVLPS, c.memoryFirst && c.base == reg && c.disp == 0 && c.reg1 == X86_REG_XMM15) ||
+      !take(line, c))
+    return false;
+  if (!next(X86_INS_MOVQ, c.reg0 == reg && c.reg1 == X86_REG_XMM15)) return false;
+  const auto due = std::ranges::lower_bound(line.original, original, {}, &Code::address);
+  const bool behindCall = due != line.original.begin() && std::prev(due)->effects.leaves == Leaves::Call;
+  if (behindCall && !loads) return fail(line, c.address, "takes the cursor from xmm15 behind a call"), false;
+  if (!loads) m_needCursor.insert(original);
+  return true;
+}
+
+bool CopyChecker::checkHead(Line& line, unsigned reg, std::uint64_t original) {
+  Code c;
+  if (!take(line, c)) return false;
+  const auto is = [&](unsigned id) { return c.id == id; };
+  std::uint64_t resumesAt = 0;
+  const bool kept = is(X86_INS_MOVQ) || is(X86_INS_PADDQ);
+  if (!checkKeeps(line, kept)) return false;
+  if (kept) {
+    line.pc = c.address;
+    if (!checkStep(line, reg, original) || !take(line, c)) return false;
+  }
+  if (is(X86_INS_ADD) || is(X86_INS_CMP)) {  // flags are dead
+    if (!kept) {
+      if (!is(X86_INS_ADD) || !c.memoryFirst || c.base != reg || c.imm != 4 || c.width != 8)
+        return fail(line, c.address, text(c)), false;
+      if (!take(line, c) || !is(X86_INS_MOV) || c.reg0 != reg || c.base != reg)
+        return fail(line, c.address, text(c)), false;
+      if (!take(line, c)) return false;
+    }
+    if (!is(X86_INS_CMP) || c.base != reg || c.width != 4 || std::uint32_t(c.imm) != format::kSentinelWord)
+      return fail(line, c.address, text(c)), false;
+    if (!take(line, c) || !is(X86_INS_JE)) return fail(line, c.address, text(c)), false;
+    line.wraps.emplace_back(c.target, line.pc);
+    line.wrapRegisters.push_back(reg);
+    line.wrapsKept.push_back(kept);
+    line.wrapOrigins.push_back(original);
+  } else {  // through rcx, with instructions that leave the flags alone
+    const auto expect = [&](bool good) {
+      if (!good) fail(line, c.address, "not a head probe: " + text(c));
+      return good;
+    };
+    if (kept) {
+      if (!expect(is(X86_INS_MOV) && c.reg0 == X86_REG_ECX && c.base == reg)) return false;
+    } else {
+      if (!expect(is(X86_INS_MOV) && c.reg0 == X86_REG_RCX && c.base == reg && c.width == 8)) return false;
+      if (!take(line, c) ||
+          !expect(is(X86_INS_LEA) && c.reg0 == X86_REG_RCX && c.base == X86_REG_RCX && c.disp == 4))
+        return false;
+      if (!take(line, c) ||
+          !expect(is(X86_INS_MOV) && c.memoryFirst && c.base == reg && c.reg1 == X86_REG_RCX))
+        return false;
+      if (!take(line, c) || !expect(is(X86_INS_MOV) && c.reg0 == X86_REG_ECX && c.base == X86_REG_RCX))
+        return false;
+    }
+    if (!take(line, c) || !expect(is(X86_INS_NOT) && c.reg0 == X86_REG_ECX)) return false;
+    Code over, go;
+    if (!take(line, over) || !take(line, go)) return false;
+    if (over.id != X86_INS_JRCXZ || over.target != line.pc || go.id != X86_INS_JMP || !go.direct)
+      return fail(line, over.address, text(over) + "; " + text(go)), false;
+    Code lea, jump;
+    if (!take(line, lea) || !take(line, jump)) return false;
+    if (!isWayToWrap(lea, jump, reg, kept))
+      return fail(line, lea.address, "not the way to the runtime: " + text(lea) + "; " + text(jump)), false;
+    if (go.target != line.pc) return fail(line, go.address, "leads astray: " + text(go)), false;
+    resumesAt = lea.ripTarget;
+    if (!kept &&
+        (!take(line, c) || !expect(is(X86_INS_MOV) && c.reg0 == reg && c.base == reg && c.width == 8)))
+      return false;
+    if (resumesAt != line.pc) return fail(line, lea.address, "the runtime comes back elsewhere"), false;
+  }
+  if (!take(line, c) || !is(X86_INS_MOV) || !c.memoryFirst || c.base != reg || c.width != 4)
+    return fail(line, c.address, "no record is written: " + text(c)), false;
+  return checkRecord(line, c, original);
+}
+
+bool CopyChecker::checkRecord(Line& line, const Code& c, std::uint64_t original) {
+  const std::uint32_t word = std::uint32_t(c.imm);
+  const auto found = line.dagOfWord.find(word);
+  if (found == line.dagOfWord.end())
+    return fail(line, c.address, std::format("writes {:#x}, which no DAG of the function has", word)), false;
+  const std::uint32_t head = line.function->blocks[line.function->dags[found->second].firstBlock].start;
+  if (head != original)
+    return fail(line, c.address,
+                std::format("writes the record of the DAG at {:#x}, not {:#x}", head, original)),
+           false;
+  if (!line.headsSeen.insert(found->second).second)
+    return fail(line, c.address, "a second head of the same DAG"), false;
+  ++m_findings.heads;
+  return true;
+}
+
+//   mov $record, r; call routine
+// or, r being needed: mov %rcx, -16(%rsp); mov $record, %ecx; call of a routine that restores it
+// Behind calls alone, in functions that keep nothing below the stack pointer.
+bool CopyChecker::checkSharedHead(Line& line, std::uint64_t original, const Needs& needs, bool& found) {
+  found = false;
+  const std::uint64_t start = line.pc;
+  Code c, call;
+  if (!take(line, c)) return false;
+  const bool spills = c.id == X86_INS_MOV && c.memoryFirst && c.base == X86_REG_RSP && c.disp == -16 &&
+                      c.width == 8 && c.reg1 == X86_REG_RCX;
+  if (spills && !take(line, c)) return false;
+  const int holder = registerNumber(c.reg0);
+  // b8+r imm32
+  const bool loads = c.id == X86_INS_MOV && !c.memory && holder >= 0 && (c.bytes[c.size - 5] & 0xF8) == 0xB8;
+  const auto routine =
+      loads && take(line, call) && call.id == X86_INS_CALL ? m_routines.find(call.target) : m_routines.end();
+  if (routine == m_routines.end()) {
+    line.pc = start;
+    return true;
+  }
+  found = true;
+  if (routine->second.record != unsigned(holder) || routine->second.restores != spills)
+    return fail(line, call.address, "calls a record routine that expects something else"), false;
+  if (!checkKeeps(line, routine->second.keeps)) return false;
+  if (line.next == 0 || line.original[line.next - 1].effects.leaves != Leaves::Call)
+    return fail(line, start, "calls a record routine where the word below the stack may be needed"), false;
+  for (const Code& code : line.original)
+    if (code.base == X86_REG_RSP && code.disp < 0)
+      return fail(line, start, "calls a record routine, but keeps something there: " + text(code)), false;
+  line.scratch = spills ? std::uint16_t{0} : std::uint16_t(1U << unsigned(holder));
+  constexpr unsigned kR11 = 11;
+  if (routine->second.scratch != kR11)
+    line.scratch = std::uint16_t(line.scratch | 1U << routine->second.scratch);
+  return checkScratch(line, start, needs, line.scratch, true) && checkRecord(line, c, original);
+}
+
+bool CopyChecker::checkMask(Line& line, const Code& at, std::uint64_t branch, std::uint32_t mask) {
+  const auto block = line.withBit.find(branch);
+  if (block == line.withBit.end() || mask != 1U << line.function->blocks[block->second].bit)
+    return fail(line, at.address,
+                std::format("sets {:#x}, which is not the bit of the branch at {:#x}", mask, branch)),
+           false;
+  if (!line.lightsSeen.insert(block->second).second)
+    return fail(line, at.address, std::format("a second probe of the branch at {:#x}", branch)), false;
+  ++m_findings.lights;
+  return true;
+}
+
+// Spills, one core, restores of the same registers. `found` says whether there is any probe here. `original`
+// is the place of a head, or the branch whose bit is set; `needs` is what the code behind the probe needs.
+bool CopyChecker::checkProbe(Line& line, Probe kind, std::uint64_t original, const Needs& needs,
+                             bool& found) {
+  found = false;
+  if (kind == Probe::Head) {
+    if (!checkSharedHead(line, original, needs, found)) return false;
+    if (found) return true;
+  }
+  const std::uint64_t start = line.pc;
+  std::map<unsigned, std::int64_t> spilled;
+  Code c;
+  if (!take(line, c)) return false;
+  while (c.id == X86_INS_MOV && c.memoryFirst && c.segment == X86_REG_FS && c.base == X86_REG_INVALID &&
+         c.disp >= format::kSpillSlot &&
+         c.disp < format::kSpillSlot + 8 * std::int64_t(format::kSpillSlots)) {
+    spilled[c.reg1] = c.disp;
+    if (!take(line, c)) return false;
+  }
+  const bool kept =
+      c.id == X86_INS_MOVQ && c.reg1 == X86_REG_XMM15 && !c.memory && line.keeps.value_or(false);
+  if (!kept &&
+      (c.id != X86_INS_MOV || c.segment != X86_REG_FS || c.memoryFirst || c.disp != format::kThreadSlot)) {
+    line.pc = start;
+    return true;
+  }
+  found = true;
+  const unsigned reg = c.reg0;
+  std::set<unsigned> used{reg};
+  const std::uint64_t core = line.pc;
+  if (!kept && !take(line, c)) return false;
+  if (kept || (c.id == X86_INS_MOV && !c.memoryFirst && c.reg0 == reg && c.base == reg)) {
+    if (!checkKeeps(line, kept)) return false;
+    if (!take(line, c)) return false;
+    std::uint32_t mask = 0;
+    if (c.id == X86_INS_OR && c.memoryFirst && c.base == reg && c.width == 4) {
+      mask = std::uint32_t(c.imm);
+    } else {
+      Code lea, store;
+      if (c.id != X86_INS_MOV || c.base != reg || c.width != 4)
+        return fail(line, c.address, "not a probe: " + text(c)), false;
+      if (!take(line, lea) || !take(line, store)) return false;
+      if (lea.id != X86_INS_LEA || lea.reg0 != c.reg0 || store.id != X86_INS_MOV || !store.memoryFirst ||
+          store.base != reg || store.reg1 != c.reg0 || store.width != 4)
+        return fail(line, lea.address, "not a light probe: " + text(lea) + "; " + text(store)), false;
+      mask = std::uint32_t(lea.disp);
+      used.insert(lea.base);
+    }
+    if (kind != Probe::Light) return fail(line, start, "a light probe where a head may be"), false;
+    if (!checkMask(line, c, original, mask)) return false;
+  } else {
+    line.pc = core;
+    if (kind != Probe::Head) return fail(line, start, "a head where a light probe may be"), false;
+    if (!checkHead(line, reg, original)) return false;
+  }
+  // Of all that was written, what the restores below do not bring back.
+  std::uint16_t written = 0;
+  bool flags = false;
+  for (std::uint64_t at = start; at < line.pc;) {
+    Code part;
+    if (!decode(m_file.elf, at, line.end, part)) return false;
+    written |= part.effects.writes.registers;
+    if ((part.effects.writes.flags & kStatusFlags) != 0) flags = true;
+    at += part.size;
+  }
+  for (const auto& [reg0, slot] : spilled) written = std::uint16_t(written & ~(1U << registerNumber(reg0)));
+  line.scratch = written;
+  if (!checkScratch(line, start, needs, written, flags)) return false;
+  while (!spilled.empty()) {
+    if (!take(line, c)) return false;
+    const auto slot = spilled.find(c.reg0);
+    if (c.id != X86_INS_MOV || c.memoryFirst || c.segment != X86_REG_FS || slot == spilled.end() ||
+        slot->second != c.disp)
+      return fail(line, c.address, "a register is not restored; instead: " + text(c)), false;
+    spilled.erase(slot);
+  }
+  return true;
+}
+
+bool CopyChecker::checkWraps(Line& line) {
+  const std::uint64_t behindBlocks = line.pc;
+  std::uint64_t end = behindBlocks;
+  for (std::size_t i = 0; i < line.wraps.size(); ++i) {
+    const auto [at, resumesAt] = line.wraps[i];
+    if (at < behindBlocks) return fail(line, at, "the way to the runtime is among the blocks"), false;
+    line.pc = at;
+    Code lea, jump;
+    if (!take(line, lea) || !take(line, jump)) return false;
+    if (!isWayToWrap(lea, jump, line.wrapRegisters[i], line.wrapsKept[i]) || lea.ripTarget != resumesAt)
+      return fail(line, at, "not the way to the runtime and back: " + text(lea) + "; " + text(jump)), false;
+    m_places.push_back({at, 0, line.pc, line.wrapOrigins[i], 0});
+    end = std::max(end, line.pc);
+  }
+  line.pc = end;
+  return true;
+}
+
+}  // namespace traceback::truth
