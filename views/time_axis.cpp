@@ -103,9 +103,11 @@ QList<TimeAxis::Mark> TimeAxis::marks(const model::Trace& trace, double width, d
     step *= times;
     break;
   }
-  for (double at = std::ceil((m_from - m_last) * scale / step) * step; at <= (m_to - m_last) * scale;
-       at += step) {
-    if (at > step / 2) break;
+  const auto oldest = static_cast<std::int64_t>(std::ceil((m_from - m_last) * scale / step));
+  const auto newest =
+      std::min<std::int64_t>(0, static_cast<std::int64_t>(std::floor((m_to - m_last) * scale / step)));
+  for (auto i = oldest; i <= newest; ++i) {
+    const double at = static_cast<double>(i) * step;
     const auto back = static_cast<std::uint64_t>(std::llround(std::abs(at)));
     const QString text = known ? duration(back) : count(back);
     result.append({(m_last + at / scale - m_from) / (m_to - m_from) * width,
