@@ -3,9 +3,9 @@
 // A traced process has a folder of its own in the ring folder:
 //
 //   RINGS/PID-START/process         this file
-//   RINGS/PID-START/TID-N.ring      one a thread (ring.h); N counts the process's rings. TID is the thread
-//   that
-//                                   it was made for, or 0; whose it is now stands in it
+//   RINGS/PID-START/TID-N.ring      one a thread (ring.h); N counts the process's rings. TID is the
+//                                   thread that it was made for, or 0; whose it is now stands
+//                                   in it
 //
 // RINGS is $XDG_RUNTIME_DIR/traceback if that is set and can be had, else /dev/shm/traceback-UID; both are
 // memory file systems, and the folder is private to the user (mode 0700, owner checked). START is field

@@ -152,12 +152,7 @@ bool CopyChecker::checkBlocks(Line& line) {
     const format::BlockEntry* head = headAt(line, original.address);
     bool passing = false;
     if (head != nullptr && fallsOnFromAbove(line)) {
-      const auto above = line.blockBefore.find(original.address);
-      const bool mustPass =
-          above != line.blockBefore.end() &&
-          format::passesHead(line.function->blocks[above->second],
-                             line.function->blocks[above->second].end == format::BlockEnd::Branch ? 1 : 0);
-      if (mustPass && !checkPassing(line, original.address, passing)) return false;
+      if (fallsPast(line, original.address) && !checkPassing(line, original.address, passing)) return false;
       fixed = originOf(*line.function, line.pc).second;
     }
     const std::uint64_t start = line.pc;
@@ -168,7 +163,8 @@ bool CopyChecker::checkBlocks(Line& line) {
     if (passing && !probe) return fail(line, start, "a jump past a probe that is not there"), false;
     if (head != nullptr && !probe) {
       line.headsApart[std::uint32_t(head - line.function->blocks.data())] = m_copies.size();
-      if (fallsOnFromAbove(line) && !checkFallsPast(line, original.address)) return false;
+      if (fallsOnFromAbove(line) && !fallsPast(line, original.address))
+        return fail(line, line.pc, "control comes here without the probe that is due"), false;
     }
     if (head != nullptr) m_behindHeads[original.address] = line.pc;
     m_copies.emplace_back(original.address, passing ? start : front);

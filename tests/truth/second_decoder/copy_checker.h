@@ -118,7 +118,7 @@ class CopyChecker {
   bool checkPassing(Line& line, std::uint64_t original, bool& found);
   const format::BlockEntry* headAt(const Line& line, std::uint64_t original) const;
   static bool fallsOnFromAbove(const Line& line);
-  bool checkFallsPast(const Line& line, std::uint64_t head);
+  static bool fallsPast(const Line& line, std::uint64_t head);
   static bool passesHead(const Line& line, const Code& jump);
   bool setsBitOutOfLine(const Line& line, std::uint64_t branch, std::uint32_t& block) const;
   void transfer(Line& line, const Code& original, std::uint64_t from, std::uint64_t to, bool mayStay);

@@ -65,14 +65,12 @@ bool CopyChecker::checkPassing(Line& line, std::uint64_t original, bool& found) 
   return true;
 }
 
-// Of a head whose probe is elsewhere.
-bool CopyChecker::checkFallsPast(const Line& line, std::uint64_t head) {
+// Whether the map says that the record goes on from the block in front of a head, past its probe.
+bool CopyChecker::fallsPast(const Line& line, std::uint64_t head) {
   const auto above = line.blockBefore.find(head);
-  if (above != line.blockBefore.end()) {
-    const format::BlockEntry& block = line.function->blocks[above->second];
-    if (format::passesHead(block, block.end == format::BlockEnd::Branch ? 1 : 0)) return true;
-  }
-  return fail(line, line.pc, "control comes here without the probe that is due"), false;
+  if (above == line.blockBefore.end()) return false;
+  const format::BlockEntry& block = line.function->blocks[above->second];
+  return format::passesHead(block, block.end == format::BlockEnd::Branch ? 1 : 0);
 }
 
 // In front of an instruction: the probe of a branch that leads there when taken. Nothing else may.
