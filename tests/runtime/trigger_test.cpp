@@ -159,6 +159,18 @@ class TriggerTest : public QObject {
         << "reports_undefined_ends" << "undefined" << QStringList(overflow);
     QTest::newRow("of a misuse of memory")
         << "reports_memory" << "memory" << QStringList("reported heap-buffer-overflow");
+    const QString leak = "Sanitizer: 123 byte(s) leaked in 1 allocation(s)";
+    QTest::newRow("of a leak, by AddressSanitizer")
+        << "reports_memory" << "leak" << QStringList("reported Address" + leak);
+    QTest::newRow("of a leak, by LeakSanitizer")
+        << "reports_leak" << "leak" << QStringList("reported Leak" + leak);
+    QTest::newRow("of one that is linked in, whose names are seen: a misuse of memory")
+        << "reports_memory_shown" << "memory" << QStringList("reported heap-buffer-overflow");
+    QTest::newRow("of one that is linked in, whose names are seen: it ends the program")
+        << "reports_undefined_shown" << "undefined"
+        << QStringList("reported something, and ends the process");
+    QTest::newRow("of one that is linked in, whose names are not seen")
+        << "reports_undefined_inside" << "undefined" << QStringList();
   }
   void aReportOfASanitizerIsSnappedIfThePolicySaysSo() {
     QFETCH(QString, program);

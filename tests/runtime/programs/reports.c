@@ -1,4 +1,4 @@
-// Does what a sanitizer reports, instrumented by it: "undefined" or "memory".
+// Does what a sanitizer reports, instrumented by it: "undefined", "memory" or "leak".
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 
 static volatile uint64_t counter;
 static volatile int number;
+static void* volatile lost;
 
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
@@ -26,6 +27,10 @@ int main(int argc, char** argv) {
     volatile int past = 8;
     number = bytes[past];
     free((void*)bytes);
+  }
+  if (!strcmp(argv[1], "leak")) {
+    lost = malloc(123);
+    lost = NULL;
   }
   count(&counter, 10);
   printf("%d\n", (int)counter);
