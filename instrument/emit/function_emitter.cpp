@@ -165,9 +165,8 @@ class Emitter {
     m_heads[block.dag] = isShared(block, free)
                              ? emitSharedHead(m_code, record, free, m_keeps, m_out.routines)
                              : emitHeadProbe(m_code, record, free, cursorAt(block), m_options.moduleSlots);
-    // Told apart from the probe: the record is written.
-    setOrigin(m_function.instructions[block.first], true);
-    m_separate.push_back(boundHere());
+    // Told apart from the probe: the record is there.
+    m_separate.push_back(m_heads[block.dag].claimed);
   }
 
   bool isShared(const Block& block, Free free) const {
@@ -388,7 +387,7 @@ class Emitter {
   };
   std::vector<TakenEdge> m_takenEdges;
   std::optional<Label> m_edge;  // where the branch that is being emitted is to lead instead
-  std::vector<Label> m_separate;  // behind the records of head probes
+  std::vector<Label> m_separate;  // where the records of head probes are claimed
   std::vector<Label> m_exact;  // jumps that pass them
   std::optional<Label> m_unkeptEntry;
 };

@@ -59,18 +59,26 @@ void loadKept(CodeBuilder& code, unsigned r) {
   code.bytes({0xF3, rex(false, kCursorRegister, r), 0x0F, 0x7E, modrm(0, kCursorRegister, r)});
 }
 
-void claimWord(CodeBuilder& code, unsigned r, Cursor cursor) {
-  if (cursor == Cursor::InMemory) {
-    code.bytes({rex(true, 0, r), 0x83, modrm(0, 0, r), 4});
-    return;
-  }
+void takeCursor(CodeBuilder& code, unsigned r, Cursor cursor) {
+  if (cursor == Cursor::Kept) return copyKept(code, r);
+  loadSegment(code, r);
   if (cursor == Cursor::Loaded) loadKept(code, r);
-  stepKept(code, r);
-  storeKept(code, r);
+  load64(code, r, r);
 }
 
-void loadCursor(CodeBuilder& code, unsigned r, Cursor cursor) {
-  cursor == Cursor::InMemory ? load64(code, r, r) : copyKept(code, r);
+void storeCursor(CodeBuilder& code, unsigned r, bool kept, std::optional<unsigned> other) {
+  if (kept) {
+    loadSegment(code, r);
+    stepKept(code, r);
+    storeKept(code, r);
+  } else if (other) {
+    loadSegment(code, *other);
+    code.bytes({rex(true, r, r), 0x8D, modrm(1, r, r), kNextWord});             // lea 4(r), r
+    code.bytes({rex(true, r, *other), 0x89, modrm(0, r, *other)});              // mov r, (other)
+  } else {
+    loadSegment(code, r);
+    code.bytes({rex(true, 0, r), 0x83, modrm(0, 0, r), kNextWord});             // addq $4, (r)
+  }
 }
 
 void copyKept(CodeBuilder& code, unsigned to) {
@@ -78,7 +86,7 @@ void copyKept(CodeBuilder& code, unsigned to) {
 }
 
 void compareWithSentinel(CodeBuilder& code, unsigned r) {
-  code.bytes(Sequence().optionalRex(0, r).add(0x83, modrm(0, 7, r), 0xFF).bytes());
+  code.bytes(Sequence().optionalRex(0, r).add(0x83, modrm(1, 7, r), kNextWord, 0xFF).bytes());
 }
 
 void emitWrapAt(CodeBuilder& code, Label resume, unsigned r, bool kept, VirtAddr moduleSlots) {

@@ -4,10 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 
 #include "instrument/emit/code_builder.h"
 #include "instrument/emit/probes.h"
+#include "runtime/format/record.h"
 
 namespace traceback::instrument {
 
@@ -45,14 +47,23 @@ void loadSegment(CodeBuilder& code, unsigned reg);
 void load64(CodeBuilder& code, unsigned base, unsigned to);  // mov (base), to
 void load32(CodeBuilder& code, unsigned base, unsigned to);
 
-// With the segment's header in r. claimWord() changes the flags if the cursor is in memory alone.
-void loadKept(CodeBuilder& code, unsigned r);  // into xmm15
-void claimWord(CodeBuilder& code, unsigned r, Cursor cursor);
-void loadCursor(CodeBuilder& code, unsigned r, Cursor cursor);  // behind that, into r
+// The word behind the cursor, from its front.
+inline constexpr std::uint8_t kNextWord = sizeof(format::Word);
 
+// Brings the cursor into r: from xmm15, or from memory by the segment's header, and into xmm15 too if it is
+// to be loaded there. No flags.
+void takeCursor(CodeBuilder& code, unsigned r, Cursor cursor);
+
+// With the segment's header in r, or the cursor.
+void loadKept(CodeBuilder& code, unsigned r);  // from the header into xmm15
 void copyKept(CodeBuilder& code, unsigned to);  // movq %xmm15, to
-void compareWithSentinel(CodeBuilder& code, unsigned r);
-// Through the runtime, which finds a word to write, to `resume`, with its address in r.
+void compareWithSentinel(CodeBuilder& code, unsigned r);  // the word behind the cursor
+
+// Steps the cursor in r over the word behind it that was written; r and `other` are lost. Without `other` the
+// flags are, too, unless the cursor is kept.
+void storeCursor(CodeBuilder& code, unsigned r, bool kept, std::optional<unsigned> other = {});
+
+// Through the runtime, which finds a cursor with a word to write behind it, to `resume`, with that in r.
 void emitWrapAt(CodeBuilder& code, Label resume, unsigned r, bool kept, VirtAddr moduleSlots);
 
 }  // namespace traceback::instrument

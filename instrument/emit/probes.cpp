@@ -48,10 +48,16 @@ class Scratch {
   std::array<unsigned, format::kSpillSlots> m_slots{};
 };
 
-Label emitRecord(CodeBuilder& code, unsigned reg, std::uint32_t record) {
+Label boundLabel(CodeBuilder& code) {
   const Label label = code.newLabel();
   code.bind(label);
-  code.bytes(Sequence().optionalRex(0, reg).add(0xC7, modrm(0, 0, reg)).add32(record).bytes());
+  return label;
+}
+
+// movl $record, 4(reg)
+Label emitRecord(CodeBuilder& code, unsigned reg, std::uint32_t record) {
+  const Label label = boundLabel(code);
+  code.bytes(Sequence().optionalRex(0, reg).add(0xC7, modrm(1, 0, reg), kNextWord).add32(record).bytes());
   return label;
 }
 
@@ -62,12 +68,12 @@ HeadProbe headWithDeadFlags(CodeBuilder& code, std::uint32_t record, Free free, 
   const unsigned r = out.scratch = scratch.take();
   out.wrap = code.newLabel();
   out.wrapOutOfLine = true;
-  loadSegment(code, r);
-  claimWord(code, r, cursor);
-  loadCursor(code, r, cursor);
+  takeCursor(code, r, cursor);
   compareWithSentinel(code, r);
   code.branch(kEqual, out.wrap);
   out.record = out.resume = emitRecord(code, r, record);
+  storeCursor(code, r, out.kept);
+  out.claimed = boundLabel(code);
   scratch.restore();
   return out;
 }
@@ -80,26 +86,16 @@ HeadProbe headWithLiveFlags(CodeBuilder& code, std::uint32_t record, Free free, 
   scratch.takeThis(kRcx);
   const unsigned r = out.scratch = scratch.take();
   out.resume = code.newLabel();
-  const Label go = code.newLabel();
-  loadSegment(code, r);
-  if (out.kept) {
-    claimWord(code, r, cursor);
-    loadCursor(code, r, cursor);
-    load32(code, r, kRcx);
-  } else {
-    load64(code, r, kRcx);
-    code.bytes({0x48, 0x8D, 0x49, 4});  // lea 4(%rcx), %rcx
-    code.bytes({rex(true, kRcx, r), 0x89, modrm(0, kRcx, r)});  // mov %rcx, (r)
-    load32(code, kRcx, kRcx);
-  }
+  takeCursor(code, r, cursor);
+  code.bytes(Sequence().optionalRex(kRcx, r).add(0x8B, modrm(1, kRcx, r), kNextWord).bytes());
   code.bytes({0xF7, 0xD1});  // not %ecx: zero if it was the sentinel
   code.bytes({0xE3, 2});  // jrcxz over the jump
-  code.jump(go);
+  code.jump(out.resume);
   emitWrapAt(code, out.resume, r, out.kept, moduleSlots);
-  code.bind(go);
-  if (!out.kept) load64(code, r, r);
   code.bind(out.resume);
   out.record = emitRecord(code, r, record);
+  storeCursor(code, r, out.kept, kRcx);
+  out.claimed = boundLabel(code);
   scratch.restore();
   return out;
 }

@@ -3,11 +3,12 @@
 // With one dead register r and the flags dead:
 //
 //   head    64 48 8b .. 25 f000ffff   mov  %fs:-4096, r      the segment's header (ring.h)
-//           48 83 .. 04               addq $4, (r)           claim the next word
-//           48 8b ..                  mov  (r), r
-//           83 .. ff                  cmpl $-1, (r)          the sentinel?
+//           48 8b ..                  mov  (r), r            the word last written
+//           83 .. 04 ff               cmpl $-1, 4(r)         a sentinel behind it?
 //           74 ..                     je   wrap
-//   resume: c7 .. imm32               movl $record, (r)
+//   resume: c7 .. 04 imm32            movl $record, 4(r)
+//           64 48 8b .. 25 f000ffff   mov  %fs:-4096, r
+//           48 83 .. 04               addq $4, (r)           claim the word
 //   wrap:   48 8d .. resume           lea  resume(%rip), r   out of line
 //           ff 25 ..                  jmp  *ModuleSlots.wrap[r](%rip)
 //
@@ -16,14 +17,19 @@
 // Where the function keeps the cursor in xmm15 (liveness.h), it is stepped there, off memory's latency, and
 // stored in the header all the same, so that whoever looks finds it:
 //
-//   head    mov %fs:-4096, r; paddq 48(r), %xmm15; movlps %xmm15, (r); movq %xmm15, r; cmpl...; as above
-//           behind calls and at landing pads, movq (r), %xmm15 before the step
+//   head    movq %xmm15, r; cmpl $-1, 4(r); je wrap; movl $record, 4(r)
+//           mov %fs:-4096, r; paddq 48(r), %xmm15; movlps %xmm15, (r)
+//           behind calls and at landing pads, in front: mov %fs:-4096, r; movq (r), %xmm15; mov (r), r
 //   wrap    by ModuleSlots.wrapKept, which sets xmm15 too
 //   light   movq %xmm15, r; orl $bit, (r)
 //
-// With the flags live, forms that touch none: lea to step and to set the bit (which is known to be clear),
-// not and jrcxz to test for the sentinel. A register that is not dead is kept in a spill slot, never on the
-// stack.
+// The record is written before it is claimed, by the store of the cursor: whoever is interrupted in between
+// has not come to the head yet, and the word is written again, by whoever comes next. A signal's handler has
+// another segment, and so never finds a word of its own there.
+//
+// With the flags live, forms that touch none: lea to step (in a second register) and to set the bit (which is
+// known to be clear), not and jrcxz to test for the sentinel. A register that is not dead is kept in a spill
+// slot, never on the stack.
 #pragma once
 
 #include <vector>
@@ -42,12 +48,13 @@ struct Free {
 // Where a probe finds the cursor.
 enum class Cursor : std::uint8_t {
   InMemory,
-  Kept,    // in xmm15
+  Kept,  // in xmm15
   Loaded,  // in memory, and leaves it in xmm15
 };
 
 struct HeadProbe {
-  Label record;              // the instruction that holds the record word, in its last four bytes
+  Label record;  // the instruction that holds the record word, in its last four bytes
+  Label claimed;  // from here on the record is there
   // Out of line, to be emitted later by emitWrap(); none if the probe has it inline.
   Label wrap, resume;
   unsigned scratch = 0;

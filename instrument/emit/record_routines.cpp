@@ -66,15 +66,15 @@ class Routine {
                 wrap = m_code.newLabel();
     m_code.setOrigin({});
     if (keepsScratch) storeBelow(m_code, scratch, kScratchKept);
-    loadSegment(m_code, scratch);
-    claimWord(m_code, scratch, cursor);
-    m_code.bind(claimed);
-    loadCursor(m_code, scratch, cursor);
+    takeCursor(m_code, scratch, cursor);
     compareWithSentinel(m_code, scratch);
     m_code.branch(kEqual, wrap);
     m_code.bind(resume);
-    m_code.bytes(Sequence().optionalRex(record, scratch).add(0x89, modrm(0, record, scratch)).bytes());
+    m_code.bytes(
+        Sequence().optionalRex(record, scratch).add(0x89, modrm(1, record, scratch), kNextWord).bytes());
     m_code.bind(written);
+    storeCursor(m_code, scratch, kind.keepsCursor);
+    m_code.bind(claimed);
     if (keepsScratch) loadBelow(m_code, scratch, kScratchKept);
     if (kind.restores) loadBelow(m_code, record, kRecordKept);
     m_code.bytes({0xC3});
@@ -84,7 +84,7 @@ class Routine {
     const unsigned kept = (keepsScratch ? unsigned{format::kRoutineKeepsR11} : 0U) |
                           (kind.restores ? unsigned{format::kRoutineRestoresRcx} : 0U) |
                           (kind.keepsCursor ? unsigned{format::kRoutineKeepsCursor} : 0U);
-    m_entry = {0, at(claimed), at(written), at(wrap), std::uint8_t(kept)};
+    m_entry = {0, at(written), at(claimed), at(wrap), std::uint8_t(kept)};
   }
 
   void appendTo(RecordRoutines& out) {
@@ -123,6 +123,8 @@ HeadProbe emitSharedHead(CodeBuilder& code, std::uint32_t record, Free free, boo
   code.bind(out.record);
   code.bytes(Sequence().optionalRex(0, holder).add(0xB8 | (holder & 7)).add32(record).bytes());
   code.callRoutine(kind.number());
+  out.claimed = code.newLabel();
+  code.bind(out.claimed);
   return out;
 }
 

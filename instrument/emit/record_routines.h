@@ -13,12 +13,14 @@
 //
 //   start:  (4c 89 5c 24 f0    mov  %r11, -16(%rsp) if s is r11; else it is dead, too)
 //            64 .. 8b .. 25 .. mov  %fs:-4096, %s
-//            .. 83 .. 04       addq $4, (%s)        or a load, the step and the store of xmm15
-//   claimed: .. 8b ..          mov  (%s), %s        or movq %xmm15, %s
-//            .. 83 .. ff       cmpl $-1, (%s)
+//           (f3 .. 0f 7e ..    movq (%s), %xmm15    if it keeps the cursor)
+//            .. 8b ..          mov  (%s), %s
+//            .. 83 .. 04 ff    cmpl $-1, 4(%s)
 //            74 ..             je   wrap
-//   resume:  .. 89 ..          mov  %r, (%s)
-//   written:(4c 8b 5c 24 f0    mov  -16(%rsp), %r11)
+//   resume:  .. 89 .. 04       mov  %r, 4(%s)
+//   written: 64 .. 8b .. 25 .. mov  %fs:-4096, %s
+//            .. 83 .. 04       addq $4, (%s)        or the step and the store of xmm15
+//   claimed:(4c 8b 5c 24 f0    mov  -16(%rsp), %r11)
 //           (48 8b 4c 24 f8    mov  -8(%rsp), %rcx)
 //            c3                ret
 //   wrap:    .. 8d .. ..       lea  resume(%rip), %s

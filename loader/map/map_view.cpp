@@ -309,8 +309,8 @@ std::optional<OriginalAddress> MapView::originalOf(model::VirtAddr copy) const {
   const std::uint64_t original = entry.original & ~format::kAddressFixed;
   if ((entry.original & format::kAddressFixed) == 0)
     return OriginalAddress{{original + (copy.value - entry.copy)}, false, false};
-  const bool first = low == 1 || (m_addresses[function.firstAddress + low - 2].original |
-                                  format::kAddressFixed) != entry.original;
+  // (A jump past a head's probe, in front of it, stands for the instruction as that itself does.)
+  const bool first = low == 1 || m_addresses[function.firstAddress + low - 2].original != entry.original;
   return OriginalAddress{{original}, true, first};
 }
 

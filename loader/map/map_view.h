@@ -34,7 +34,7 @@ struct MapDag {
 struct OriginalAddress {
   model::VirtAddr address;
   bool fixed = false;  // what lies there in the copy (a probe, an island) only stands for that instruction
-  bool first = false;  // of what stands for it in one place: a head's probe up to where the record is written
+  bool first = false;  // of what stands for it in one place: a head's probe up to where the record is claimed
 };
 
 class MapView {

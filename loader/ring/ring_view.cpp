@@ -13,7 +13,7 @@ model::Result<RingView> RingView::parse(std::shared_ptr<const ByteSource> bytes,
     return model::fail("not a TraceBack ring", std::move(origin), 0);
   const auto header = bytes->readAt<format::RingHeader>(0);
   if (!header) return model::fail("truncated ring header", std::move(origin), bytes->size());
-  if (header->version != format::kRingVersion) {
+  if (header->version < format::kOldestRingVersion || header->version > format::kRingVersion) {
     return model::fail(std::format("ring version {} is not known to this reader ({})", header->version,
                                    format::kRingVersion),
                        std::move(origin), offsetof(format::RingHeader, version));
@@ -25,8 +25,11 @@ model::Result<RingView> RingView::parse(std::shared_ptr<const ByteSource> bytes,
   }
   const auto count = std::min<std::uint32_t>(header->segmentCount, format::kMaxSegments);
   for (std::uint32_t i = 0; i < count; ++i) {
-    auto segment = SegmentWords::of(bytes, header->segments[i]);
+    auto segment = SegmentWords::of(bytes, header->segments[i], header->version);
     if (!segment) ring.m_damage.push_back(std::format("segment {}: {}", i, segment.error()));
+    if (segment && segment->cursorIsLost())
+      ring.m_damage.push_back(
+          std::format("segment {}: its cursor lies outside of the part in use, which is left out", i));
     ring.m_segments.push_back(segment ? std::move(*segment) : SegmentWords{});
   }
   if (beginnings == Beginnings::Settled) ring.settleBeginnings();

@@ -9,7 +9,8 @@ using format::kSentinelWord;
 using format::Word;
 
 std::expected<SegmentWords, std::string> SegmentWords::of(std::shared_ptr<const ByteSource> ring,
-                                                          const format::SegmentHeader& header) {
+                                                          const format::SegmentHeader& header,
+                                                          std::uint32_t version) {
   SegmentWords segment;
   const std::uint64_t size = header.subBufferWords;
   const std::uint64_t count = header.subBufferCount;
@@ -28,7 +29,12 @@ std::expected<SegmentWords, std::string> SegmentWords::of(std::shared_ptr<const 
   const std::uint64_t oldest = header.ordinal >= count - 1 ? header.ordinal - (count - 1) : 0;
   segment.m_wrapped = oldest > 0;
   segment.m_first = oldest * size;
-  segment.findEnd(header);
+  if (version == 1) {
+    segment.m_mayBeginTorn = true;
+    segment.findEndByZeroes(header);
+  } else {
+    segment.findEnd(header);
+  }
   return segment;
 }
 
@@ -66,21 +72,39 @@ std::vector<Word> SegmentWords::subBuffer(std::uint64_t ordinal) const {
   return words;
 }
 
-// Where the words of the sub-buffer in use end, by the cursor, which points at the last of them, if what lies
-// behind it agrees.
-std::optional<std::uint32_t> SegmentWords::endByCursor(const format::SegmentHeader& header) const {
+std::optional<std::uint64_t> SegmentWords::cursorInside(const format::SegmentHeader& header) const {
   const auto at = format::cursorIndex(header);
   const auto begin = format::frontIndex(header, header.ordinal);
   if (header.cursor < header.base || at < begin || at - begin + 1 >= m_subBufferWords) return std::nullopt;
-  const auto offset = m_fileOffset + at * sizeof(Word);
+  return at - begin;
+}
+
+// The words of the sub-buffer in use end with the cursor's, if it has come there already.
+void SegmentWords::findEnd(const format::SegmentHeader& header) {
+  const auto begin = header.ordinal * m_subBufferWords - m_first;
+  const auto cursor = cursorInside(header);
+  m_size = static_cast<std::size_t>(begin + (cursor ? *cursor + 1 : 0));
+  if (cursor) return;
+  // In the one before, until it is put into the new one's front.
+  auto before = header;
+  before.ordinal = header.ordinal - 1;
+  m_cursorIsLost = header.ordinal == 0 || !cursorInside(before);
+}
+
+// Where the words of the sub-buffer in use end, by the cursor, which points at the last of them, if what lies
+// behind it agrees.
+std::optional<std::uint64_t> SegmentWords::endByCursor(const format::SegmentHeader& header) const {
+  const auto cursor = cursorInside(header);
+  if (!cursor) return std::nullopt;
+  const auto offset = m_fileOffset + format::cursorIndex(header) * sizeof(Word);
   const auto last = m_ring->readAt<Word>(offset);
   const auto behind = m_ring->readAt<Word>(offset + sizeof(Word));
   const bool agrees = last && behind && *last != kInvalidWord && *last != kSentinelWord &&
                       (*behind == kInvalidWord || *behind == kSentinelWord);
-  return agrees ? std::optional(static_cast<std::uint32_t>(at - begin + 1)) : std::nullopt;
+  return agrees ? std::optional(*cursor + 1) : std::nullopt;
 }
 
-void SegmentWords::findEnd(const format::SegmentHeader& header) {
+void SegmentWords::findEndByZeroes(const format::SegmentHeader& header) {
   const auto begin = header.ordinal * m_subBufferWords;
   std::uint64_t written = 0;
   if (const auto end = endByCursor(header)) {
@@ -107,7 +131,7 @@ void SegmentWords::findEnd(const format::SegmentHeader& header) {
 // The oldest sub-buffer may be just being zeroed for reuse: then only what reaches its end without a hole
 // precedes the next. Without a hole before its tail the runtime ended it early, or zeroing has not begun.
 void SegmentWords::settleBeginning() {
-  if (!m_wrapped || m_first % m_subBufferWords != 0 || m_size <= m_subBufferWords) return;
+  if (!m_mayBeginTorn || !m_wrapped || m_first % m_subBufferWords != 0 || m_size <= m_subBufferWords) return;
   const auto words = subBuffer(m_first / m_subBufferWords);
   const auto tail =
       std::ranges::find_if(words.rbegin(), words.rend(), [](Word word) { return word != kInvalidWord; });

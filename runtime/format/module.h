@@ -14,25 +14,22 @@
 namespace traceback::format {
 
 inline constexpr std::uint64_t kModuleMagic = 0x0A0D'444F'4D54'4254;  // "TBTMOD\r\n"
-inline constexpr std::uint32_t kModuleVersion = 3;
-inline constexpr std::uint32_t kOldestModuleVersion = 1;
+// The probes of versions up to 3 claimed a word before they wrote it, which rings of version 2 (ring.h) are
+// not made for: such a file runs untraced.
+inline constexpr std::uint32_t kModuleVersion = 4;
+inline constexpr std::uint32_t kOldestModuleVersion = 4;
 
 // In the module's writable data, zero until the runtime binds the module.
 struct ModuleSlots {
   std::uint64_t bound;  // not zero: copies may run. Set last.
   // By scratch register (x86 numbering): where a head probe jumps that found the sentinel, with the
-  // address to go on at in that register. It comes back there with the register holding the address of
-  // the word to write. All other registers, and the flags, are kept.
+  // address to go on at in that register. It comes back there with the register holding a cursor, the word
+  // behind which is to be written. All other registers, and the flags, are kept.
   std::uint64_t wrap[16];
-  // The same for probes that keep the cursor in xmm15: it has that address then, too. (Not in version 1.)
+  // The same for probes that keep the cursor in xmm15: it has that value then, too.
   std::uint64_t wrapKept[16];
 };
 static_assert(sizeof(ModuleSlots) == 264);
-
-constexpr std::uint64_t moduleSlotsSize(std::uint32_t version) {
-  return version == 1 ? offsetof(ModuleSlots, wrapKept) : sizeof(ModuleSlots);
-}
-static_assert(moduleSlotsSize(1) == 136);
 
 // Maps addresses in copies to original ones. Sorted by `copy`. The entry for an address is the last whose
 // `copy` is not above it; the original address is then `original`, plus the distance from `copy` unless
@@ -46,10 +43,9 @@ inline constexpr std::uint32_t kAddressFixed = 0x8000'0000;
 static_assert(sizeof(AddressEntry) == 8);
 
 // Code that head probes share, which writes their records: they call it, with the record in a register that
-// an instruction in front of the call has loaded, as its last four bytes. It claims a word of the ring, and
-// writes the record there. Below the stack pointer, at -16, it keeps r11, if that is not dead, and at -8 its
-// caller has kept rcx, if that is not. Sorted by `start`; the last ends with its way to the runtime.
-// (Version 3.)
+// an instruction in front of the call has loaded, as its last four bytes. It writes the record behind the
+// cursor, which it then steps. Below the stack pointer, at -16, it keeps r11, if that is not dead, and at -8
+// its caller has kept rcx, if that is not. Sorted by `start`; the last ends with its way to the runtime.
 enum RoutineKeeps : std::uint8_t {
   kRoutineKeepsR11 = 1,     // by its first instruction
   kRoutineRestoresRcx = 2,
@@ -57,10 +53,10 @@ enum RoutineKeeps : std::uint8_t {
 };
 struct RecordRoutine {
   std::uint32_t start;    // link-time address
-  std::uint8_t claimed;   // from here: behind the instruction that claims the word,
-  std::uint8_t written;   // behind the one that writes the record,
-  std::uint8_t wrap;      // behind the last, where the way to the runtime begins: the word is the sentinel
-  std::uint8_t keeps;     // RoutineKeeps
+  std::uint8_t written;   // from here: behind the instruction that writes the record,
+  std::uint8_t claimed;   // behind the one that stores the cursor,
+  std::uint8_t wrap;  // behind the last, where the way to the runtime begins: what it met is a sentinel
+  std::uint8_t keeps;  // RoutineKeeps
 };
 inline constexpr std::uint32_t kRoutineWrapSize = 13;
 static_assert(sizeof(RecordRoutine) == 8);

@@ -68,7 +68,8 @@ enum class SignalBeginField : std::uint8_t {
   FaultAddress,  // si_addr of a fault, else 0
   SenderOrCode,  // low 32 bits: si_code; high 32 bits: si_pid of a sent signal
   Position,  // position (ring.h) of the interrupted segment's cursor
-  Record,  // the word at that position at that time; 0 if the cursor's word is not yet written
+  Record,  // the word at that position at that time; 0 if that was claimed and not yet written (ring version
+           // 1)
   Sequence,  // counts the thread's signals from 0: a hole means that some were overwritten
   Count
 };

@@ -6,18 +6,25 @@
 // interrupted was about to (its SignalBegin record says where that was).
 //
 // A segment is a ring of sub-buffers. Each sub-buffer is subBufferWords words, the last of which is the
-// sentinel. A head probe steps the cursor, and where that lands on a sentinel it calls the runtime, which
+// sentinel. The cursor names the word last written. A head probe writes its record into the word behind that,
+// and then steps the cursor; where the word behind is a sentinel it calls the runtime first, which
 //
-//   1. zeroes the sub-buffer after it (the oldest) but for the sentinel,
-//   2. stores its ordinal in `ordinal` (a release store),
-//   3. puts the cursor on its first word, or behind a record that it writes there first.
+//   1. stores the ordinal of the sub-buffer after it (the oldest) in `ordinal` (a release store),
+//   2. writes a time stamp at its front, and puts the cursor on that record's last word.
 //
-// The words of a record of more than one word are written in order, so the last of the sub-buffer in use may
-// lack some of its payload when the process dies. So whatever the moment at which the process dies, the
-// sub-buffer `ordinal % subBufferCount` holds its records from the front up to the first zero word, and the
-// ones before it (as many as were ever begun, at most subBufferCount - 1) are full up to their sentinel, or
-// up to a zero word where the runtime ended one early. The cursor points at the word last claimed: it is zero
-// if the process died between the claim and the write.
+// A sub-buffer that the runtime leaves early, as a record of several words does not fit in, it fills up with
+// zeroes, before the first step. The cursor comes to stand behind the whole of such a record at once.
+//
+// So whatever the moment at which the process dies, the sub-buffer `ordinal % subBufferCount` holds whole
+// records from its front up to the cursor's word, or nothing yet if the cursor is still in the one before it;
+// and the ones before it (as many as were ever begun, at most subBufferCount - 1) are full up to their
+// sentinel, or up to zeroes. What lies behind the cursor means nothing: words of the sub-buffer that was
+// there before, perhaps a record that was not claimed any more, perhaps a sentinel that is to bring the
+// thread to the runtime at its next head.
+//
+// Version 1 claimed first: the cursor was stepped before the word was written, which is zero if the process
+// died in between. So sub-buffers were zeroed before `ordinal` was stored, and the one in use ended at its
+// first zero word, at worst within the last record; the oldest might have been just being zeroed.
 //
 // A position names a word for ever: ordinal * subBufferWords + index within the sub-buffer. It grows with
 // time within a segment.
@@ -34,7 +41,8 @@
 namespace traceback::format {
 
 inline constexpr std::uint64_t kRingMagic = 0x0A0D'474E'4952'4254;  // "TBRING\r\n"
-inline constexpr std::uint32_t kRingVersion = 1;
+inline constexpr std::uint32_t kRingVersion = 2;
+inline constexpr std::uint32_t kOldestRingVersion = 1;
 inline constexpr std::uint32_t kRingHeaderSize = 4096;
 inline constexpr unsigned kMaxSegments = 4;
 
@@ -48,7 +56,7 @@ inline constexpr unsigned kSpillSlots = 4;
 inline constexpr std::uint32_t kThreadBlockSize = 4096;
 
 struct SegmentHeader {
-  std::uint64_t cursor;  // address, in the process, of the word last claimed
+  std::uint64_t cursor;  // address, in the process, of the word last written
   std::uint64_t base;  // address, in the process, of the segment's first word
   std::uint64_t ordinal;  // of the sub-buffer in use; counts from 0 and never wraps
   std::uint32_t subBufferWords;  // the sentinel included

@@ -9,8 +9,9 @@ namespace traceback::inject {
 
 namespace {
 
-// The cursor that interrupted code keeps in a register, or is about to store, may be this one or the next.
-// Its next head probe must come to the runtime, which gives it a cursor of this process.
+// The cursor that interrupted code keeps in a register, or is about to store, may be this one or the next,
+// and the word behind this one may be about to be written. Its next head probe must come to the runtime,
+// which gives it a cursor of this process.
 void endAt(const Thread& t, std::uint64_t cursor) {
   constexpr unsigned kWords = 3;
   const std::uint64_t first = t.ghost + format::kRingHeaderSize, end = t.ghost + t.ghostSize;

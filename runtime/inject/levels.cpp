@@ -81,7 +81,7 @@ void writeSignalBegin(Thread& t, unsigned level, std::uint64_t sequence, int sig
   set(Field::FaultAddress, faultAddressOf(signal, info));
   set(Field::SenderOrCode, (sender << 32) | static_cast<std::uint32_t>(info.si_code));
   set(Field::Position, positionOf(interrupted));
-  set(Field::Record, recordAtCursor(interrupted));
+  set(Field::Record, *cursorOf(interrupted));
   set(Field::Sequence, sequence);
   const auto detail = static_cast<std::uint16_t>(static_cast<unsigned>(signal) | flags |
                                                  (lower << format::kSignalSegmentShift));
@@ -94,7 +94,6 @@ void leaveForkingHandler(Thread& t) {
   if (t.state == ThreadState::Traced) {
     if (t.level != 0) resumeAt(t, 0, t.level);
     SegmentHeader& segment = *segmentOf(t, 0);
-    forgetEarlySentinel(segment);
     const std::uint64_t time = timeStamp();
     append(segment, RecordType::Gap, static_cast<std::uint16_t>(format::GapReason::Forked), &time, 1);
   }
@@ -139,10 +138,10 @@ void beginSignal(Interrupted& interrupted, int signal, const siginfo_t& info, co
   const auto start = reinterpret_cast<std::uint64_t>(stack.ss_sp);
   const bool none = (stack.ss_flags & SS_DISABLE) != 0;
   const auto stackPointer = static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
-  // The code that goes on in an abandoned handler's segment may be within a DAG now, but is not at its
-  // next head.
+  // The code that goes on in an abandoned handler's segment may be within a DAG now, but is not at a head to
+  // come.
   if (t.level != 0 && t.level < format::kMaxSegments && isAbandoned(t.frames[t.level], stackPointer))
-    callAtNextHead(*segmentOf(t, t.level));
+    callSoon(*segmentOf(t, t.level));
 
   t.frames[level] = {reinterpret_cast<std::uint64_t>(&context), none ? 0 : start,
                      none ? 0 : start + stack.ss_size, interrupted.segment->cursor};
@@ -169,7 +168,6 @@ void endSignal(const Interrupted& interrupted, const ucontext_t& context) {
     if (t.level > level) resumeAt(t, level, t.level);  // a nested handler jumped back into this one
     if (level < format::kMaxSegments) {
       SegmentHeader& segment = *segmentOf(t, level);
-      forgetEarlySentinel(segment);
       const std::uint64_t values[] = {timeStamp(),
                                       static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RIP])};
       if (t.gapPending) {
@@ -181,12 +179,15 @@ void endSignal(const Interrupted& interrupted, const ucontext_t& context) {
     }
     setLevel(t, interrupted.level);
   }
-  // If the thread has ended meanwhile, its ring is gone; or it was lost.
-  if (t.state == ThreadState::Untraced)
-    enterDiscard(t);
-  else if (t.state == ThreadState::Shared)
+  // If the thread has ended meanwhile, its ring is gone; or it was lost. Where both discard what they record,
+  // the handler has stepped the cursor of what it interrupted: a probe that goes on would step it once more,
+  // and over the sentinel.
+  if (t.state == ThreadState::Shared)
     setSlot(&traceback_probation);
-  else if (t.state != ThreadState::Ended)
+  else if (t.state == ThreadState::Untraced || t.state == ThreadState::Ended ||
+           interrupted.segment == &t.discard)
+    enterDiscard(t);
+  else
     setSlot(interrupted.segment);
   restoreSpills(interrupted.spills);
 }

@@ -84,12 +84,11 @@ bool isSound(const dl_phdr_info& info, const ModuleHeader& header, const Segment
   const std::uint64_t size = where.end - where.start;
   Segment slots;
   return header.headerSize >= sizeof header && header.address + info.dlpi_addr == where.start &&
-         findSegment(info, info.dlpi_addr + header.moduleSlots, format::moduleSlotsSize(header.version),
-                     PF_R | PF_W, slots) &&
+         findSegment(info, info.dlpi_addr + header.moduleSlots, sizeof(format::ModuleSlots), PF_R | PF_W,
+                     slots) &&
          tableFits(header.addressOffset, header.addressCount, sizeof(format::AddressEntry), size) &&
          tableFits(header.fixupOffset, header.fixupCount, sizeof(std::uint32_t), size) &&
-         (header.version < 3 ||
-          tableFits(header.routineOffset, header.routineCount, sizeof(format::RecordRoutine), size)) &&
+         tableFits(header.routineOffset, header.routineCount, sizeof(format::RecordRoutine), size) &&
          header.copyStart <= header.copyEnd && header.copyStart >= header.address &&
          header.copyEnd - header.address <= size && header.codeBase >= format::kFirstCode &&
          header.codeSpan <= format::kEndCode - format::kFirstCode &&
@@ -267,7 +266,7 @@ void openForProbes(const dl_phdr_info& info, const ModuleHeader& header, unsigne
   if (free == boundCount) __atomic_store_n(&boundCount, boundCount + 1, __ATOMIC_RELEASE);
   format::ModuleSlots* slots = &slotsOf(header, info.dlpi_addr);
   memcpy(slots->wrap, traceback_wrap_entries, sizeof slots->wrap);
-  if (header.version > 1) memcpy(slots->wrapKept, traceback_wrap_kept_entries, sizeof slots->wrapKept);
+  memcpy(slots->wrapKept, traceback_wrap_kept_entries, sizeof slots->wrapKept);
   __atomic_store_n(&slots->bound, std::uint64_t{1}, __ATOMIC_RELEASE);
 }
 
@@ -472,7 +471,7 @@ const format::RecordRoutine* routineAt(std::uint64_t address, std::uint64_t& sta
   for (unsigned i = 0; i < count; ++i) {
     const ModuleHeader* header = bound[i].header;
     // They are between the header and the copies.
-    if (header == nullptr || header->version < 3 || address < reinterpret_cast<std::uint64_t>(header) ||
+    if (header == nullptr || address < reinterpret_cast<std::uint64_t>(header) ||
         address >= bound[i].copyStart)
       continue;
     const format::RecordRoutine* routines = routinesOf(*header);

@@ -43,7 +43,7 @@ void startHistory(const Ring& ring) {
 }
 
 void keepHistory(const Ring& ring, const SegmentHeader& segment) {
-  if (ring.historySize == 0 || wordsLeft(segment) >= 2) return;
+  if (ring.historySize == 0 || !atSubBufferEnd(segment)) return;
   format::HistoryHeader& history = historyOf(ring);
   if (!isTimeToLook(history, segment, processorTicks())) return;
   // Where we make no system calls the least is read.

@@ -13,12 +13,9 @@ namespace {
 
 constexpr std::uint64_t kCallSize = 5;
 
-// The cursor, with a word claimed that can be written.
-Word* claimedWord(bool isClaimed, std::uint64_t stackPointer) {
-  SegmentHeader& segment = *slot();
-  if (!isClaimed) __atomic_store_n(&segment.cursor, segment.cursor + sizeof(Word), __ATOMIC_RELAXED);
-  Word* const word = cursorOf(segment);
-  return *word == format::kSentinelWord ? traceback_wrap(stackPointer) : word;
+Word* cursorToWriteBehind(std::uint64_t stackPointer) {
+  Word* const cursor = cursorOf(*slot());
+  return cursor[1] == format::kSentinelWord ? traceback_wrap(stackPointer) : cursor;
 }
 
 }  // namespace
@@ -37,13 +34,15 @@ void leaveRoutine(ucontext_t& context) {
     registers[REG_RCX] = static_cast<greg_t>(stack[-1]);
   registers[REG_RSP] += static_cast<greg_t>(sizeof *stack);
   registers[REG_RIP] = static_cast<greg_t>(behindCall);
-  if (offset >= routine->written && offset < routine->wrap) return;
-  Word* const word = claimedWord(offset >= routine->claimed, static_cast<std::uint64_t>(registers[REG_RSP]));
-  // In the last four bytes of the instruction in front of the call.
-  memcpy(word, reinterpret_cast<const void*>(behindCall - kCallSize - sizeof *word), sizeof *word);
+  if (offset >= routine->claimed && offset < routine->wrap) return;
+  // If the record is written already, it is written there again.
+  Word* const cursor = cursorToWriteBehind(static_cast<std::uint64_t>(registers[REG_RSP]));
+  Word record;  // in the last four bytes of the instruction in front of the call
+  memcpy(&record, reinterpret_cast<const void*>(behindCall - kCallSize - sizeof record), sizeof record);
+  writeHead(*slot(), cursor, record);
   if ((routine->keeps & format::kRoutineKeepsCursor) == 0 || context.uc_mcontext.fpregs == nullptr) return;
-  const auto cursor = reinterpret_cast<std::uint64_t>(word);
-  memcpy(&context.uc_mcontext.fpregs->_xmm[15], &cursor, sizeof cursor);
+  const auto kept = reinterpret_cast<std::uint64_t>(cursor + 1);
+  memcpy(&context.uc_mcontext.fpregs->_xmm[15], &kept, sizeof kept);
 }
 
 }  // namespace traceback::inject

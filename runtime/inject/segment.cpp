@@ -11,10 +11,6 @@ inline constexpr unsigned kTimestampWords = 1 + format::kWordsPerValue;
 
 Word* baseOf(const SegmentHeader& segment) { return reinterpret_cast<Word*>(segment.base); }
 
-std::uint64_t indexOf(const SegmentHeader& segment, const Word* word) {
-  return static_cast<std::uint64_t>(word - baseOf(segment));
-}
-
 void putCursor(SegmentHeader& segment, Word* word) {
   compilerBarrier();
   __atomic_store_n(&segment.cursor, reinterpret_cast<std::uint64_t>(word), __ATOMIC_RELEASE);
@@ -31,15 +27,15 @@ Word* writeRecord(Word* front, format::RecordType type, std::uint16_t detail, co
   return front + count * format::kWordsPerValue;
 }
 
-// The three steps of ring.h, and a timestamp at the front. The cursor comes to stand behind all of it at
-// once: a process that is killed here leaves no record cut in two.
+// The steps of ring.h. The cursor comes to stand behind the time stamp at once: a process that is killed here
+// leaves no record cut in two.
 void enterSubBuffer(SegmentHeader& segment, std::uint64_t ordinal) {
-  Word* front = baseOf(segment) + format::frontIndex(segment, ordinal);
-  memset(front, 0, (segment.subBufferWords - 1) * sizeof(Word));
+  Word* const front = baseOf(segment) + format::frontIndex(segment, ordinal);
   front[segment.subBufferWords - 1] = format::kSentinelWord;
   const std::uint64_t time = timeStamp();
   compilerBarrier();
   __atomic_store_n(&segment.ordinal, ordinal, __ATOMIC_RELEASE);
+  compilerBarrier();
   putCursor(segment, writeRecord(front, format::RecordType::Timestamp, 0, &time, 1));
 }
 
@@ -66,69 +62,50 @@ std::uint64_t positionOf(const SegmentHeader& segment) {
   return ordinal * segment.subBufferWords + index % segment.subBufferWords;
 }
 
-Word recordAtCursor(const SegmentHeader& segment) {
-  const Word word = *cursorOf(segment);
-  return word == format::kSentinelWord ? 0 : word;
-}
-
-bool atSubBufferEnd(const SegmentHeader& segment) {
-  return format::cursorIndex(segment) % segment.subBufferWords == segment.subBufferWords - 1;
-}
-
-Word* claimWord(SegmentHeader& segment) {
-  if (atSubBufferEnd(segment) ||
-      indexOf(segment, cursorOf(segment) + 1) % segment.subBufferWords == segment.subBufferWords - 1)
-    enterSubBuffer(segment, segment.ordinal + 1);
-  Word* word = cursorOf(segment) + 1;
-  *word = 0;
-  putCursor(segment, word);
-  return word;
-}
-
 unsigned wordsLeft(const SegmentHeader& segment) {
-  return segment.subBufferWords - 1 -
-         static_cast<unsigned>(format::cursorIndex(segment) % segment.subBufferWords);
+  const std::uint64_t next = format::cursorIndex(segment) % segment.subBufferWords + 1;
+  return next >= segment.subBufferWords ? 0 : static_cast<unsigned>(segment.subBufferWords - 1 - next);
 }
 
-bool isCalledAtNextHead(const SegmentHeader& segment) {
-  const Word* word = cursorOf(segment);
-  if (atSubBufferEnd(segment)) return false;
-  if (*word == format::kSentinelWord) return true;
-  return word[1] == format::kSentinelWord &&
-         indexOf(segment, word + 1) % segment.subBufferWords != segment.subBufferWords - 1;
+bool atSubBufferEnd(const SegmentHeader& segment) { return wordsLeft(segment) == 0; }
+
+Word* cursorForHead(SegmentHeader& segment) {
+  if (atSubBufferEnd(segment)) enterSubBuffer(segment, segment.ordinal + 1);
+  return cursorOf(segment);
+}
+
+void writeHead(SegmentHeader& segment, Word* cursor, Word record) {
+  *static_cast<volatile Word*>(cursor + 1) = record;
+  putCursor(segment, cursor + 1);
+}
+
+bool isCalledSoon(const SegmentHeader& segment) {
+  const Word* const cursor = cursorOf(segment);
+  const unsigned left = wordsLeft(segment);
+  return (left >= 1 && cursor[1] == format::kSentinelWord) ||
+         (left >= 2 && cursor[2] == format::kSentinelWord);
 }
 
 void callAtNextHead(SegmentHeader& segment) {
   if (!atSubBufferEnd(segment)) cursorOf(segment)[1] = format::kSentinelWord;
 }
 
-void forgetEarlySentinel(SegmentHeader& segment) {
-  Word* word = cursorOf(segment);
-  if (*word != format::kSentinelWord || atSubBufferEnd(segment)) return;
-  putCursor(segment, word - 1);
-  *word = 0;
+void callSoon(SegmentHeader& segment) {
+  if (wordsLeft(segment) >= 2 && !isCalledSoon(segment)) cursorOf(segment)[2] = format::kSentinelWord;
 }
 
 void append(SegmentHeader& segment, format::RecordType type, std::uint16_t detail,
             const std::uint64_t* values, unsigned count) {
-  const unsigned words = 1 + count * format::kWordsPerValue;
+  const unsigned words = 1 + count * format::kWordsPerValue, left = wordsLeft(segment);
   static_assert(1 + static_cast<unsigned>(format::SignalBeginField::Count) * format::kWordsPerValue +
                     kTimestampWords <
                 128);
-  Word* at = cursorOf(segment);
-  // A word that was claimed and never written belongs to code that was abandoned: a hole would end the
-  // sub-buffer.
-  if (*at != 0) ++at;
-  if (indexOf(segment, at) % segment.subBufferWords + words > segment.subBufferWords - 1 ||
-      atSubBufferEnd(segment)) {
-    // The rest stays zero, which ends the sub-buffer early; an early sentinel there must go.
-    if (!atSubBufferEnd(segment) && *at == format::kSentinelWord &&
-        indexOf(segment, at) % segment.subBufferWords != segment.subBufferWords - 1)
-      *at = 0;
+  if (words > left) {
+    // So readers know where it ends.
+    memset(cursorOf(segment) + 1, 0, left * sizeof(Word));
     enterSubBuffer(segment, segment.ordinal + 1);
-    at = cursorOf(segment) + 1;
   }
-  putCursor(segment, writeRecord(at, type, detail, values, count));
+  putCursor(segment, writeRecord(cursorOf(segment) + 1, type, detail, values, count));
 }
 
 }  // namespace traceback::inject

@@ -13,33 +13,32 @@ using format::Word;
 
 inline Word* cursorOf(const SegmentHeader& segment) { return reinterpret_cast<Word*>(segment.cursor); }
 
-// Makes a segment of zeroed memory ready, with its first timestamp.
+// Makes a segment ready, with its first timestamp. What its memory holds is of no matter.
 void startSegment(SegmentHeader& segment, Word* base, std::uint32_t subBufferWords,
                   std::uint32_t subBufferCount, std::uint64_t fileOffset);
 
 // The position (ring.h) of the cursor, also while a step to the next sub-buffer is half done.
 std::uint64_t positionOf(const SegmentHeader& segment);
 
-// What a SignalBegin says of the interrupted segment: 0 if the cursor's word is not written, or is a
-// sentinel.
-Word recordAtCursor(const SegmentHeader& segment);
+// The cursor, once the word behind it may be written: begins a sub-buffer if the current one is full.
+Word* cursorForHead(SegmentHeader& segment);
 
-// Claims the next word, beginning a sub-buffer if the current one is full.
-Word* claimWord(SegmentHeader& segment);
+// What a head does without its probe: writes the record behind such a cursor, and steps it.
+void writeHead(SegmentHeader& segment, Word* cursor, Word record);
 
-// Whether the cursor is on the sentinel that ends a sub-buffer.
+// Whether the word behind the cursor is the sentinel that ends a sub-buffer.
 bool atSubBufferEnd(const SegmentHeader& segment);
 
-// Before the sentinel of the sub-buffer in use.
+// How many may be written before the sentinel of the sub-buffer in use.
 unsigned wordsLeft(const SegmentHeader& segment);
 
-// Whether callAtNextHead() waits for that.
-bool isCalledAtNextHead(const SegmentHeader& segment);
-// Makes the thread's next head probe on this segment call the runtime. May be called while the segment is
-// interrupted, for it touches only the word behind the cursor.
+// Makes the thread's next head probe on this segment call the runtime. Not while a probe of it is
+// interrupted, which may have looked for a sentinel already.
 void callAtNextHead(SegmentHeader& segment);
-// Takes back what the above did, if the cursor has come to it.
-void forgetEarlySentinel(SegmentHeader& segment);
+// The same while the segment is interrupted anywhere: the next head probe, or the one after it.
+void callSoon(SegmentHeader& segment);
+// Whether one of these waits for that.
+bool isCalledSoon(const SegmentHeader& segment);
 
 // Appends a record. Not while code that will go on is in the middle of a DAG in this segment.
 void append(SegmentHeader& segment, format::RecordType type, std::uint16_t detail,

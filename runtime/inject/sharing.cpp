@@ -10,7 +10,8 @@ namespace traceback::inject {
 
 namespace {
 
-// The first is written to; the others are where cursors go from it.
+// The first is the cursor that heads get, the second what they write to; the others are where cursors go from
+// it.
 constinit Word words[kProbationWords] = {};
 
 void leaveProbationAsItWas() {
@@ -35,10 +36,9 @@ void share(Thread& t, const Sharer& sharer) {
   if (t.sharers < kMostSharers) t.sharer[t.sharers] = sharer;
   if (t.sharers <= kMostSharers) ++t.sharers;
   if (t.state == ThreadState::Shared) return;
-  for (unsigned i = 1; i < kProbationWords; ++i) words[i] = format::kSentinelWord;
+  for (unsigned i = 2; i < kProbationWords; ++i) words[i] = format::kSentinelWord;
   if (t.state == ThreadState::Traced && t.level < format::kMaxSegments) {
     SegmentHeader& segment = *segmentOf(t, t.level);
-    forgetEarlySentinel(segment);
     const std::uint64_t now = timeStamp();
     append(segment, format::RecordType::Gap, static_cast<std::uint16_t>(format::GapReason::Shared), &now, 1);
   }
@@ -92,7 +92,7 @@ void noticeSharing(Thread& t) {
   if (tid != t.ring->tid && inOwnProcess()) share(t, {tid, true});
 }
 
-Word* wordOfSharer(Thread& t) {
+Word* cursorOfSharer(Thread& t) {
   constexpr std::uint64_t kPause = 1 << 20;  // ticks: less than a millisecond
   leaveProbationAsItWas();
   const std::uint64_t now = processorTicks();

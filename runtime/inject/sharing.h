@@ -18,7 +18,7 @@ void learnSharer(std::uint32_t tid, bool ofProcess);
 // At the end of a sub-buffer: if the calling thread is not the one that the ring is of, begins to share.
 void noticeSharing(Thread& thread);
 
-// At a head of a thread that shares: the word to write, or null if it no longer does.
-Word* wordOfSharer(Thread& thread);
+// At a head of a thread that shares: a cursor to write behind, or null if it no longer does.
+Word* cursorOfSharer(Thread& thread);
 
 }  // namespace traceback::inject

@@ -72,7 +72,10 @@ void findTidInDescriptor() {
 
 void enterDiscard(Thread& t) {
   const auto base = reinterpret_cast<std::uint64_t>(t.discardWords);
-  t.discardWords[kDiscardWords - 1] = format::kSentinelWord;
+  // Several, for the handlers of signals that the runtime does not see step the cursor of what they
+  // interrupt.
+  for (unsigned i = kDiscardWords - kDiscardSentinels; i < kDiscardWords; ++i)
+    t.discardWords[i] = format::kSentinelWord;
   t.discard = {base, base, 0, kDiscardWords, 1, 0, 0, {format::kCursorStep, 0}};
   compilerBarrier();
   setSlot(&t.discard);

@@ -41,6 +41,7 @@ struct HandlerFrame {
 
 inline constexpr unsigned kMaxLevel = 7;  // levels from kMaxSegments on have no segment: they discard
 inline constexpr unsigned kDiscardWords = 128;
+inline constexpr unsigned kDiscardSentinels = 8;  // the last of them
 
 struct Ring;
 

@@ -21,10 +21,10 @@ SegmentHeader* openSegment() {
     if (t.level >= format::kMaxSegments) return nullptr;
   }
   SegmentHeader* segment = slot();
-  // Somebody waits for this thread's next head: nothing goes over its mark.
-  if (segment != segmentOf(t, t.level) || isCalledAtNextHead(*segment)) return nullptr;
+  // Somebody waits for one of this thread's next heads: nothing goes over the mark.
+  if (segment != segmentOf(t, t.level) || isCalledSoon(*segment)) return nullptr;
   constexpr unsigned kMostWords = 1 + 3 * format::kWordsPerValue;
-  stopIfHeld(t, *segment, kMostWords + 1);
+  stopIfHeld(t, *segment, kMostWords);
   return segment;
 }
 

@@ -2,9 +2,9 @@
 // for probes that keep the cursor in xmm15.
 //
 // On entry the scratch register holds the address at which the copy goes on; every other register belongs
-// to the interrupted function, and so does the red zone. The function below answers with the address of
-// the word to write, which goes into the scratch register, and into xmm15 if that is kept; all else is put
-// back. (Nothing here, nor what it calls, uses any other vector register.)
+// to the interrupted function, and so does the red zone. The function below answers with a cursor, behind
+// which the probe may write, for the scratch register, and for xmm15 if that is kept; all else is put back.
+// (Nothing here, nor what it calls, uses any other vector register.)
 //
 // To an unwinder each entry is a signal frame: its caller is the copy, interrupted at that address, with
 // the stack pointer as it is on entry.

@@ -1,4 +1,5 @@
-// What the entries in wrap.S call: the thread's head probe found the sentinel.
+// What the entries in wrap.S call: the thread's head probe found the sentinel. Answers with a cursor that has
+// a word behind it for the probe to write.
 #include "runtime/inject/collector.h"
 #include "runtime/inject/hold.h"
 #include "runtime/inject/levels.h"
@@ -14,7 +15,7 @@ using namespace traceback::inject;
 
 namespace {
 
-Word* freshWord(std::uint64_t stackPointer) {
+Word* freshCursor(std::uint64_t stackPointer) {
   if (inForkedChild()) childStarted();
   Thread& t = thread();
   if (traceback_probation.cursor != traceback_probation.base)
@@ -24,19 +25,16 @@ Word* freshWord(std::uint64_t stackPointer) {
     if (t.state == ThreadState::Traced) startWatcher();
   }
   attachLate(t);
-  if (t.state == ThreadState::Traced) {
-    if (slot() != &t.discard) forgetEarlySentinel(*slot());
-    leaveAbandonedLevels(t, stackPointer);
-  }
+  leaveAbandonedLevels(t, stackPointer);
   SegmentHeader* segment = slot();
   if (segment != &t.discard && t.state == ThreadState::Traced && atSubBufferEnd(*segment)) {
     noticeSharing(t);
-    if (t.state == ThreadState::Shared) return wordOfSharer(t);
+    if (t.state == ThreadState::Shared) return cursorOfSharer(t);
   }
   if (segment != &t.discard && t.state == ThreadState::Traced) {
-    stopIfHeld(t, *segment, 2);
+    stopIfHeld(t, *segment, 1);
     if (t.level == 0) keepHistory(*t.ring, *segment);
-    return claimWord(*segment);
+    return cursorForHead(*segment);
   }
   enterDiscard(t);
   return cursorOf(t.discard);
@@ -47,8 +45,8 @@ Word* freshWord(std::uint64_t stackPointer) {
 // No handler of the program's runs in between: it might fork, and the child's thread has no ring.
 extern "C" [[gnu::used]] Word* traceback_wrap(std::uint64_t stackPointer) {
   if (thread().state == ThreadState::Shared && !inForkedChild())
-    if (Word* const word = wordOfSharer(thread())) return word;
-  if (process.sandboxed) return freshWord(stackPointer);
+    if (Word* const cursor = cursorOfSharer(thread())) return cursor;
+  if (process.sandboxed) return freshCursor(stackPointer);
   const SignalsBlocked blocked(kAllButFaults);
-  return freshWord(stackPointer);
+  return freshCursor(stackPointer);
 }

@@ -54,8 +54,10 @@ void RingText::claim() {
   if (current() == format::kSentinelWord) {
     ++segment.ordinal;
     const auto first = segment.ordinal % m_options.subBufferCount * m_options.subBufferWords;
-    std::fill_n(segment.words.begin() + static_cast<std::ptrdiff_t>(first), m_options.subBufferWords - 1,
-                format::kInvalidWord);
+    if (m_options.version == 1) {
+      std::fill_n(segment.words.begin() + static_cast<std::ptrdiff_t>(first), m_options.subBufferWords - 1,
+                  format::kInvalidWord);
+    }
     segment.cursor = static_cast<std::int64_t>(first);
   }
 }
@@ -72,8 +74,12 @@ void RingText::event(RecordType type, std::uint16_t detail, const std::vector<st
   auto& segment = m_segments[m_level];
   const auto inside = static_cast<std::uint64_t>(segment.cursor + 1) % m_options.subBufferWords;
   if (inside + count + 1 > m_options.subBufferWords - 1) {
-    segment.cursor = static_cast<std::int64_t>(
-        (segment.ordinal % m_options.subBufferCount + 1) * m_options.subBufferWords - 2);
+    const auto end = static_cast<std::ptrdiff_t>((segment.ordinal % m_options.subBufferCount + 1) *
+                                                 m_options.subBufferWords) -
+                     1;
+    std::fill(segment.words.begin() + std::min<std::ptrdiff_t>(segment.cursor + 1, end),
+              segment.words.begin() + end, format::kInvalidWord);
+    segment.cursor = end - 1;
   }
   write(format::header(type, count, detail));
   for (const auto value : values) {
@@ -119,6 +125,7 @@ void RingText::line(const std::vector<std::string>& words) {
   } else if (what == "+") {
     lightProbes(words, 1);
   } else if (what == "claim") {
+    if (m_options.version != 1) wrong("claim");
     claim();
     m_claimed = true;
   } else if (what == "signal") {
@@ -131,7 +138,8 @@ void RingText::line(const std::vector<std::string>& words) {
     m_functions.pop_back();
     --m_level;
     // The claimed word of the interrupted head probe is written next.
-    m_claimed = m_segments[m_level].cursor >= 0 && current() == format::kInvalidWord;
+    m_claimed =
+        m_options.version == 1 && m_segments[m_level].cursor >= 0 && current() == format::kInvalidWord;
   } else if (what == "resume") {
     const auto at = position(m_level);
     const auto from = m_level--;
@@ -172,7 +180,7 @@ void RingText::zero(std::size_t first, std::size_t count) {
 std::vector<std::byte> RingText::bytes() const {
   format::RingHeader header{};
   header.magic = format::kRingMagic;
-  header.version = format::kRingVersion;
+  header.version = m_options.version;
   header.headerSize = format::kRingHeaderSize;
   header.pid = 100;
   header.tid = m_options.tid;
@@ -185,6 +193,7 @@ std::vector<std::byte> RingText::bytes() const {
   std::vector<std::byte> out(format::kRingHeaderSize + format::kMaxSegments * segmentBytes);
   for (unsigned i = 0; i < format::kMaxSegments; ++i) {
     auto& segment = header.segments[i];
+    if (m_options.version != 1 && m_segments[i].cursor < 0) continue;  // never set up
     segment.base = 0x7000'0000;
     segment.cursor = segment.base + static_cast<std::uint64_t>(m_segments[i].cursor) * sizeof(Word);
     segment.ordinal = m_segments[i].ordinal;

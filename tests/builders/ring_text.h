@@ -3,7 +3,7 @@
 //     start                      ThreadStart
 //     main.a b                   head probe of a, light probe of b (a map_text.h map)
 //     + c                        a light probe later on
-//     claim                      a head probe claims a word; the next DAG line writes it
+//     claim                      a head probe claims a word; the next DAG line writes it (version 1)
 //     signal 14 at main.c+2      a signal interrupts there; a handler's records follow, one level up
 //     signal 11 at main.c+2 fault fatal
 //     h.a
@@ -31,6 +31,7 @@ namespace traceback::tests {
 class RingText {
  public:
   struct Options {
+    std::uint32_t version = format::kRingVersion;
     std::uint32_t subBufferWords = 256;
     std::uint32_t subBufferCount = 4;
     std::uint32_t tid = 7;
@@ -45,7 +46,7 @@ class RingText {
   // Words from this position of the ring on become what they are before they are used.
   void zero(std::size_t first, std::size_t count);
   std::vector<std::byte> bytes() const;
-  // The position of the word last claimed at level n.
+  // The position of the word last written, or claimed, at level n.
   std::uint64_t position(unsigned level) const;
   std::uint64_t pcOf(std::string_view place) const { return m_map.copyOf(place) + m_options.bias; }
 
@@ -53,7 +54,7 @@ class RingText {
   struct Segment {
     std::vector<format::Word> words;
     std::uint64_t ordinal = 0;
-    std::int64_t cursor = -1;  // index of the word last claimed
+    std::int64_t cursor = -1;  // index of that word
   };
   void line(const std::vector<std::string>& words);
   void dag(const std::vector<std::string>& words);

@@ -88,6 +88,9 @@ int main(int argc, char** argv) {
   write(folder / "map/small", map.bytes());
   write(folder / "ring/handlers", ring.bytes());
   write(folder / "ring/wrapped", wrapped.bytes());
+  RingText::Options older = options;
+  older.version = 1;
+  write(folder / "ring/version1", RingText(longText, map, older).bytes());
   ProcessText process{.map = &map, .ring = &ring, .options = options};
   process.signal = 11;
   process.signalCode = 1;

@@ -158,7 +158,7 @@ class LargeSnapsTest : public QObject {
 
   void aThreadThatAPreviewShowsWholeIsReadAsCarefullyAsAnyOther() {
     const MapText map(tests::kLoop);
-    const RingText::Options options{.subBufferWords = 8};
+    const RingText::Options options{.version = 1, .subBufferWords = 8};
     std::string text;
     for (int i = 0; i < 13; ++i) text += "main.h c\nf.a y\nmain.d\n";
     RingText ring(text, map, options);

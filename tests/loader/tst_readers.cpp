@@ -74,7 +74,7 @@ loader::SegmentWords segmentOf(const std::vector<format::Word>& words) {
   header.fileOffset = sizeof(format::RingHeader);
   std::vector<std::byte> bytes(header.fileOffset + 2 * header.subBufferWords * sizeof(format::Word));
   std::memcpy(bytes.data() + header.fileOffset, words.data(), words.size() * sizeof words[0]);
-  return loader::SegmentWords::of(std::make_shared<const loader::MemoryBytes>(std::move(bytes)), header)
+  return loader::SegmentWords::of(std::make_shared<const loader::MemoryBytes>(std::move(bytes)), header, 1)
       .value();
 }
 
@@ -428,9 +428,57 @@ class ReadersTest : public QObject {
     QCOMPARE(segment.firstAtOrAfter(~std::uint64_t{0}), segment.size());
   }
 
+  void whatLiesBehindTheCursorMeansNothing() {
+    const MapText map(kMap);
+    auto bytes = RingText("f.a\nf.a\n", map).bytes();
+    const std::size_t next = format::kRingHeaderSize + 2 * 4;
+    for (const format::Word word :
+         {format::dagRecord(format::kFirstCode), format::kSentinelWord,
+          format::header(format::RecordType::Timestamp, 3, 0), format::payload(1, 0)}) {
+      put(bytes, next, word);
+      const auto view = ringOf(bytes);
+      QVERIFY(view.damage().empty());
+      QCOMPARE(view.segments()[0].size(), std::size_t{2});
+    }
+  }
+
+  void aSubBufferThatTheCursorHasNotComeToIsEmpty() {
+    const MapText map(kMap);
+    RingText::Options options;
+    options.subBufferWords = 8;
+    std::string text;
+    for (int i = 0; i < 42; ++i) text += "f.a\n";  // six full ones
+    auto bytes = RingText(text, map, options).bytes();
+    constexpr std::size_t kOrdinal =
+        offsetof(format::RingHeader, segments) + offsetof(format::SegmentHeader, ordinal);
+    put(bytes, kOrdinal, std::uint64_t{6});
+    const auto view = ringOf(bytes);
+    QVERIFY(view.damage().empty());
+    QCOMPARE(view.segments()[0].size(), std::size_t{3 * 8});
+    QCOMPARE(view.segments()[0].positionOf(0), std::uint64_t{3 * 8});
+  }
+
+  void aCursorThatCannotBeIsDamage() {
+    const MapText map(kMap);
+    RingText::Options options;
+    options.subBufferWords = 8;
+    std::string text;
+    for (int i = 0; i < 40; ++i) text += "f.a\n";
+    auto bytes = RingText(text, map, options).bytes();
+    constexpr std::size_t kCursor = offsetof(format::RingHeader, segments);
+    for (const std::uint64_t cursor :
+         std::initializer_list<std::uint64_t>{0, 0x7000'0000 + 3 * 8 * 4, ~0ULL}) {
+      put(bytes, kCursor, cursor);
+      const auto view = ringOf(bytes);
+      QCOMPARE(view.damage().size(), std::size_t{1});
+      QCOMPARE(view.segments()[0].size(), std::size_t{3 * 8});
+    }
+  }
+
   void halfZeroedOldestSubBufferKeepsOnlyWhatTouchesTheNext() {
     const MapText map(kMap);
     RingText::Options options;
+    options.version = 1;
     options.subBufferWords = 8;
     std::string text;
     for (int i = 0; i < 40; ++i) text += "f.a\n";
@@ -443,7 +491,9 @@ class ReadersTest : public QObject {
 
   void aRecordThatWasInTheWritingWhenTheProcessDiedIsNoDamage() {
     const MapText map(kMap);
-    auto bytes = RingText("f.a\nf.a\n", map).bytes();
+    RingText::Options options;
+    options.version = 1;
+    auto bytes = RingText("f.a\nf.a\n", map, options).bytes();
     const auto whole = ringOf(bytes).segments()[0].size();
     const std::size_t next = format::kRingHeaderSize + whole * 4;
     put(bytes, next, format::header(format::RecordType::Timestamp, 3, 0));

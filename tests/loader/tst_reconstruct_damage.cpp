@@ -189,13 +189,16 @@ class DamageTest : public QObject {
   }
   void aRecordThatWasBeingWrittenIsNoDamage() {
     QFETCH(QString, words);
+    RingTextOptions options;
+    options.version = 1;  // later ones claim a record when it is whole
     const std::string front = "main.a\nmain.h c\nf.a y\nmain.d\n";
-    const auto whole = reconstruct({.map = kLoop, .ring = front});
-    const auto got = reconstruct({.map = kLoop, .ring = front + words.toStdString()});
+    const auto whole = reconstruct({.map = kLoop, .ring = front, .options = options});
+    const auto got = reconstruct({.map = kLoop, .ring = front + words.toStdString(), .options = options});
     QCOMPARE(got.notes(), whole.notes());
     QCOMPARE(got.text, whole.text);
     // With one behind it, it is one that nobody finished.
-    const auto torn = reconstruct({.map = kLoop, .ring = front + words.toStdString() + "main.h c\n"});
+    const auto torn =
+        reconstruct({.map = kLoop, .ring = front + words.toStdString() + "main.h c\n", .options = options});
     QVERIFY2(torn.notes().find("words that belong to no record") != std::string::npos, torn.notes().c_str());
   }
 

@@ -170,7 +170,8 @@ class SignalsTest : public QObject {
   }
 
   void signalBetweenClaimAndWrite() {
-    const auto got = reconstruct({.map = kLoop, .ring = R"(
+    const auto got = reconstruct({.map = kLoop,
+                                  .ring = R"(
       main.a
       claim
       signal 14 at main.h-probe
@@ -178,7 +179,8 @@ class SignalsTest : public QObject {
       return
       main.h r
       thread-end
-    )"});
+    )",
+                                  .options = {.version = 1}});
     compare(got.text, R"(
     call main
     main 1000-1007

@@ -10,15 +10,21 @@ namespace {
 
 using namespace format;
 
-// Words of a segment with their positions; sub-buffers end at their first zero or sentinel.
+// Words of a segment with their positions; sub-buffers end at their first zero or sentinel, the one in use
+// behind the cursor's word.
 std::vector<std::pair<std::uint64_t, Word>> wordsOf(const SegmentHeader& segment,
                                                     const std::vector<std::uint8_t>& bytes) {
   std::vector<std::pair<std::uint64_t, Word>> words;
   const std::uint64_t kept = std::min<std::uint64_t>(segment.ordinal + 1, segment.subBufferCount);
   for (std::uint64_t ordinal = segment.ordinal + 1 - kept; ordinal <= segment.ordinal; ++ordinal) {
-    const std::uint64_t start =
-        segment.fileOffset + ordinal % segment.subBufferCount * segment.subBufferWords * sizeof(Word);
-    for (std::uint64_t i = 0; i + 1 < segment.subBufferWords; ++i) {
+    const std::uint64_t front = ordinal % segment.subBufferCount * segment.subBufferWords;
+    const std::uint64_t start = segment.fileOffset + front * sizeof(Word);
+    std::uint64_t end = segment.subBufferWords - 1;
+    if (ordinal == segment.ordinal) {
+      const std::uint64_t cursor = (segment.cursor - segment.base) / sizeof(Word);
+      end = cursor >= front && cursor - front < end ? cursor - front + 1 : 0;
+    }
+    for (std::uint64_t i = 0; i < end; ++i) {
       Word word = 0;
       std::memcpy(&word, bytes.data() + start + i * sizeof word, sizeof word);
       if (word == kInvalidWord || word == kSentinelWord) break;
@@ -48,8 +54,6 @@ Segment dumpSegment(const SegmentHeader& header, const std::vector<std::uint8_t>
             valueOf(words[i + 1 + value].second, words[i + 2 + value].second, words[i + 3 + value].second));
       for (unsigned k = 1; k <= payloadWordsOf(word); ++k) segment.damaged += !isPayload(words[i + k].second);
       i += payloadWordsOf(word);
-    } else if (isHeader(word)) {
-      break;  // the process died while the runtime wrote it
     } else {
       ++segment.damaged;
       continue;
@@ -61,10 +65,6 @@ Segment dumpSegment(const SegmentHeader& header, const std::vector<std::uint8_t>
   for (const auto& [position, word] : words) current += position / header.subBufferWords == header.ordinal;
   segment.dagRecordsEver =
       header.ordinal * (header.subBufferWords - 1 - 4) + (current < 4 ? 0 : current - 4) - 7;
-  Word last = 0;
-  const std::uint64_t cursor = header.fileOffset + (header.cursor - header.base);
-  if (cursor <= bytes.size() - sizeof last) std::memcpy(&last, bytes.data() + cursor, sizeof last);
-  segment.lastIsClaimed = last == kInvalidWord;
   return segment;
 }
 
@@ -81,7 +81,9 @@ std::optional<RingDump> dumpRing(const std::vector<std::uint8_t>& bytes) {
   RingDump dump;
   if (bytes.size() < kRingHeaderSize) return {};
   std::memcpy(&dump.header, bytes.data(), sizeof dump.header);
-  if (dump.header.magic != kRingMagic || dump.header.segmentCount > kMaxSegments) return {};
+  if (dump.header.magic != kRingMagic || dump.header.version != kRingVersion ||
+      dump.header.segmentCount > kMaxSegments)
+    return {};
   for (unsigned i = 0; i < dump.header.segmentCount; ++i) {
     const SegmentHeader& segment = dump.header.segments[i];
     const std::uint64_t size = std::uint64_t{segment.subBufferWords} * segment.subBufferCount * sizeof(Word);

@@ -28,7 +28,6 @@ struct Segment {
   std::vector<Record> records;    // oldest first
   unsigned damaged = 0;           // words that belong to no record
   std::uint64_t dagRecordsEver = 0;  // of segment 0, also those that were overwritten
-  bool lastIsClaimed = false;     // the cursor is on a word that was not written
   std::vector<std::uint32_t> dagCodes() const;
 };
 

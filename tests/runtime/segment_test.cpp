@@ -46,23 +46,25 @@ struct Written {
 class Writer {
  public:
   explicit Writer(unsigned seed) : m_random(seed), m_memory(std::make_unique<Word[]>(kWords)) {
+    // What another thread has left there.
+    for (std::size_t i = 0; i < kWords; ++i)
+      m_memory[i] = draw(50) == 0 ? format::kSentinelWord : format::dagRecord(draw(format::kEndCode));
     inject::startSegment(m_segment, m_memory.get(), kSubBufferWords, kSubBuffers, format::kRingHeaderSize);
   }
 
-  // A head probe: steps the cursor, calls the runtime where that comes to a sentinel, and writes its record.
+  // A head probe: calls the runtime where there is a sentinel behind the cursor, writes its record there and
+  // steps the cursor. A signal may come in between, or it goes no further.
   void head(bool isAbandoned) {
-    m_segment.cursor += sizeof(Word);
-    Word* word = inject::cursorOf(m_segment);
-    if (*word == format::kSentinelWord) {
-      inject::forgetEarlySentinel(m_segment);
-      word = inject::claimWord(m_segment);
-    }
-    if (isAbandoned) {
-      m_isAbandoned = true;
-      return;
-    }
+    Word* cursor = inject::cursorOf(m_segment);
+    if (cursor[1] == format::kSentinelWord) cursor = inject::cursorForHead(m_segment);
+    if (draw(8) == 0) inject::callSoon(m_segment);
+    m_isAbandoned = isAbandoned;
+    if (isAbandoned && draw(2) == 0) return;
     const std::uint32_t code = format::kFirstCode + draw(1000) * 1024;
-    *word = format::dagRecord(code);
+    cursor[1] = format::dagRecord(code);
+    if (draw(8) == 0) inject::callSoon(m_segment);
+    if (isAbandoned) return;
+    m_segment.cursor += sizeof(Word);
     m_written.push_back({.isDag = true, .code = code, .type = {}, .values = {}});
   }
   void light() {
@@ -80,13 +82,41 @@ class Writer {
     m_isAbandoned = false;
   }
   void act() {
-    // Behind a claim that is abandoned, by a jump out of a handler, the runtime writes before any probe does.
+    // Behind a head that is abandoned, by a jump out of a handler, the runtime writes before any probe does.
     const unsigned choice = m_isAbandoned ? 15 : draw(20);
     if (choice < 10) head(false);
     if (choice >= 10 && choice < 15) light();
     if (choice >= 15 && choice < 18) append();
     if (choice == 18) inject::callAtNextHead(m_segment);
     if (choice == 19) head(true);
+  }
+
+  // Heads that nobody waits for.
+  void fill(unsigned heads) {
+    std::fill_n(m_memory.get(), kSubBufferWords - 1, format::dagRecord(format::kFirstCode));
+    for (; heads > 0; --heads)
+      inject::writeHead(m_segment, inject::cursorForHead(m_segment), format::dagRecord(format::kFirstCode));
+  }
+  // How many heads find the next sentinel, if a signal arrives in front of one, or where it has looked for
+  // the sentinel, or written its record.
+  unsigned headsUntilCalled(unsigned stage) {
+    Word* const cursor = inject::cursorOf(m_segment);
+    const bool isCalled = cursor[1] == format::kSentinelWord;
+    if (isCalled) return 0;
+    if (stage == 0) inject::callAtNextHead(m_segment);
+    if (stage == 1) inject::callSoon(m_segment);
+    if (stage != 0) cursor[1] = format::dagRecord(format::kFirstCode);
+    if (stage == 2) inject::callSoon(m_segment);
+    if (stage != 0) {
+      if (cursor[1] != format::dagRecord(format::kFirstCode)) return 0;
+      m_segment.cursor += sizeof(Word);
+    }
+    unsigned heads = stage == 0 ? 0 : 1;
+    while (inject::cursorOf(m_segment)[1] != format::kSentinelWord) {
+      m_segment.cursor += sizeof(Word);
+      ++heads;
+    }
+    return heads + 1;
   }
 
   const format::SegmentHeader& segment() const { return m_segment; }
@@ -96,6 +126,7 @@ class Writer {
     std::vector<std::uint8_t> bytes(format::kRingHeaderSize + kWords * sizeof(Word));
     format::RingHeader header{};
     header.magic = format::kRingMagic;
+    header.version = format::kRingVersion;
     header.segmentCount = 1;
     header.segments[0] = m_segment;
     std::memcpy(bytes.data(), &header, sizeof header);
@@ -148,6 +179,15 @@ class SegmentTest : public QObject {
       }
       // Only the oldest sub-buffer makes room. None of the records is longer than sixteen words.
       QVERIFY(fewest * 16 >= (kSubBuffers - 1) * (kSubBufferWords - 16));
+    }
+  }
+
+  void aHeadThatIsWaitedForCallsTheRuntimeWhereverOneIsInterrupted() {
+    for (unsigned stage = 0; stage < 3; ++stage) {
+      Writer writer(9);
+      writer.fill(10);
+      const unsigned heads = writer.headsUntilCalled(stage);
+      QCOMPARE(heads, stage == 0 ? 1u : 2u);
     }
   }
 

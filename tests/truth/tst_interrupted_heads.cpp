@@ -1,5 +1,5 @@
-// Signals that arrive at each instruction of the routines by which heads are written behind calls: the
-// handler sees a state that the program has, and no record is lost or written twice.
+// Signals that arrive at each instruction of head probes, and of the routines by which they are written
+// behind calls: the handler sees a state that the program has, and no record is lost or written twice.
 #include <sys/ptrace.h>
 
 #include <QFile>
@@ -31,9 +31,12 @@ class TestInterruptedHeads : public QObject {
 namespace {
 
 constexpr qint64 kPage = 4096;
-constexpr int kTimes = 12;  // at each instruction, and then at every so many
-constexpr std::uint64_t kEvery = 61;
-constexpr std::uint64_t kNumbers = 6000;
+// How often at each instruction, and then at every so many; up to which number.
+struct Dose {
+  int times;
+  std::uint64_t every, numbers;
+};
+constexpr Dose kInRoutines{12, 61, 6000}, kInCopies{2, 997, 200};
 
 // Not within the handler, for then it would come behind that.
 bool wouldCome(pid_t pid, int signal) {
@@ -46,9 +49,9 @@ const char* partOf(const std::vector<format::RecordRoutine>& routines, std::uint
   for (auto routine = routines.rbegin(); routine != routines.rend(); ++routine) {
     if (pc < routine->start) continue;
     const std::uint64_t offset = pc - routine->start;
-    return offset < routine->claimed   ? "before the claim"
-           : offset < routine->written ? "before the record"
-           : offset < routine->wrap    ? "behind the record"
+    return offset < routine->written   ? "before the record"
+           : offset < routine->claimed ? "before the claim"
+           : offset < routine->wrap    ? "behind the claim"
                                        : "on the way to the runtime";
   }
   return "in none";
@@ -68,14 +71,21 @@ std::vector<format::RecordRoutine> TestInterruptedHeads::routinesOf(const Instru
 void TestInterruptedHeads::handlersSeeTheProgram_data() {
   QTest::addColumn<QString>("build");
   QTest::addColumn<QStringList>("options");
-  QTest::newRow("O2") << "O2" << QStringList();
-  QTest::newRow("O0") << "O0" << QStringList();
-  QTest::newRow("O2, the cursor in memory") << "O2" << QStringList{"--without", "kept-cursor"};
+  QTest::addColumn<bool>("inRoutines");
+  QTest::newRow("O2") << "O2" << QStringList() << true;
+  QTest::newRow("O0") << "O0" << QStringList() << true;
+  QTest::newRow("O2, the cursor in memory") << "O2" << QStringList{"--without", "kept-cursor"} << true;
+  const QStringList inPlace{"--without", "shared-heads"};
+  QTest::newRow("O2, in place") << "O2" << inPlace << false;
+  QTest::newRow("O0, in place") << "O0" << inPlace << false;
+  QTest::newRow("O2, in place, the cursor in memory")
+      << "O2" << inPlace + QStringList{"--without", "kept-cursor"} << false;
 }
 
 void TestInterruptedHeads::handlersSeeTheProgram() {
   QFETCH(QString, build);
   QFETCH(QStringList, options);
+  QFETCH(bool, inRoutines);
   const QString original = QString(TRUTH_PROGRAM_DIR "/counting-") + build;
   const auto run = ProductRun::prepare(original, options);
   QVERIFY2(run, run ? "" : qPrintable(run.error()));
@@ -84,7 +94,10 @@ void TestInterruptedHeads::handlersSeeTheProgram() {
   const auto file = InstrumentedFile::open((*run)->program().toStdString());
   QVERIFY2(file, file ? "" : file.error().c_str());
   const auto routines = routinesOf(*file);
-  QVERIFY(!routines.empty());
+  QCOMPARE(!routines.empty(), inRoutines);
+  const Dose dose = inRoutines ? kInRoutines : kInCopies;
+  const CodeRange stepped = inRoutines ? CodeRange{routines.front().start, file->module.copyStart}
+                                       : CodeRange{file->module.copyStart, file->module.copyEnd};
 
   QFile page((*run)->file("counts"));
   QVERIFY(page.open(QFile::ReadWrite) && page.resize(2 * kPage));
@@ -99,12 +112,12 @@ void TestInterruptedHeads::handlersSeeTheProgram() {
   std::uint64_t sent = 0, steps = 0;
   {
     SteppedProcess process;
-    const auto started = process.start(
-        (*run)->program().toStdString(), {"counting", page.fileName().toStdString(), "1", "0", "asked"},
-        environment, file->elf.header().e_entry, {{routines.front().start, file->module.copyStart}});
+    const auto started = process.start((*run)->program().toStdString(),
+                                       {"counting", page.fileName().toStdString(), "1", "0", "asked"},
+                                       environment, file->elf.header().e_entry, {stepped});
     QVERIFY2(started, started ? "" : started.error().c_str());
     bool pending = false;
-    while (counts[0] < kNumbers) {
+    while (counts[0] < dose.numbers) {
       const auto stop = process.advance();
       QVERIFY2(stop, stop ? "" : stop.error().c_str());
       QVERIFY2(*stop != SteppedProcess::Stop::End, "it ended");
@@ -114,7 +127,7 @@ void TestInterruptedHeads::handlersSeeTheProgram() {
         ++sent;
         ++interrupted[process.linkPc()];
       } else if (counts[0] > 0 && !pending && process.inRanges() && wouldCome(process.pid(), SIGALRM) &&
-                 (++steps % kEvery == 0 || interrupted[process.linkPc()] < kTimes)) {
+                 (++steps % dose.every == 0 || interrupted[process.linkPc()] < dose.times)) {
         QCOMPARE(::kill(process.pid(), SIGALRM), 0);
         pending = true;
       }
@@ -123,10 +136,14 @@ void TestInterruptedHeads::handlersSeeTheProgram() {
 
   std::map<std::string, int> parts;
   for (const auto& [pc, times] : interrupted)
-    if (pc >= routines.front().start && pc < file->module.copyStart) parts[partOf(routines, pc)] += times;
-  for (const char* part :
-       {"before the claim", "before the record", "behind the record", "on the way to the runtime"})
-    QVERIFY2(parts[part] != 0, part);
+    if (pc >= stepped.start && pc < stepped.end) parts[partOf(routines, pc)] += times;
+  if (inRoutines) {
+    for (const char* part :
+         {"before the record", "before the claim", "behind the claim", "on the way to the runtime"})
+      QVERIFY2(parts[part] != 0, part);
+  } else {
+    QVERIFY2(interrupted.size() > 200, qPrintable(QString::number(interrupted.size())));
+  }
   QVERIFY(counts[CountingRun::kAlarm] + 1 >= sent);
   QCOMPARE(std::uint64_t{counts[CountingRun::kWrong]}, std::uint64_t{0});
 
@@ -143,10 +160,10 @@ void TestInterruptedHeads::handlersSeeTheProgram() {
     QVERIFY2(!wrong, wrong ? qPrintable(*wrong) : "");
   }
   qInfo(
-      "%llu signals at %zu places; before the claim %d, before the record %d, behind it %d, in the runtime's "
+      "%llu signals at %zu places; before the record %d, before the claim %d, behind it %d, in the runtime's "
       "way %d",
-      static_cast<unsigned long long>(sent), interrupted.size(), parts["before the claim"],
-      parts["before the record"], parts["behind the record"], parts["on the way to the runtime"]);
+      static_cast<unsigned long long>(sent), interrupted.size(), parts["before the record"],
+      parts["before the claim"], parts["behind the claim"], parts["on the way to the runtime"]);
 }
 
 void TestInterruptedHeads::withoutThemNoneIsShared() {

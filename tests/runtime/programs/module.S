@@ -12,7 +12,7 @@
 #define CODE_SPAN 0x4000
 #endif
 #ifndef MODULE_VERSION
-#define MODULE_VERSION 1
+#define MODULE_VERSION 4
 #endif
 #ifndef MODULE_MAP_ID
 #define MODULE_MAP_ID "hand-made module"
@@ -35,7 +35,7 @@
   .section .traceback.slots, "aw", @nobits
   .p2align 3
 slots:
-  .zero 136
+  .zero 264
 
   .section .traceback.text, "ax", @progbits
   .p2align 12
@@ -67,12 +67,12 @@ fixups:
   // A head probe with the scratch register named, as the instrumentor writes it.
   .macro head reg, number, code
   movq %fs:kSlot, %\reg
-  addq $4, (%\reg)
   movq (%\reg), %\reg
-  cmpl $-1, (%\reg)
+  cmpl $-1, 4(%\reg)
   je 91f
-92: movl $0x80000000 | (\code), (%\reg)
-93:
+92: movl $0x80000000 | (\code), 4(%\reg)
+93: movq %fs:kSlot, %\reg
+  addq $4, (%\reg)
   .subsection 2
   .long 93b - 4 - module
   .subsection 0

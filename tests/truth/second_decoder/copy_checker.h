@@ -125,10 +125,13 @@ class CopyChecker {
   void checkBits(const Line& line);
   void checkReached(const Line& line);
   static bool isReached(const Line& line, std::uint64_t address);
-  bool checkHead(Line& line, unsigned reg, std::uint64_t original);
+  bool checkHead(Line& line, unsigned reg, bool isCopied, std::uint64_t original);
+  bool looksForSentinel(Line& line, unsigned reg);
+  bool checkSentinelByFlags(Line& line, const Code& compare, unsigned reg, bool kept, std::uint64_t original);
+  bool checkSentinelByCount(Line& line, const Code& load, unsigned reg, bool kept);
+  bool checkClaim(Line& line, unsigned reg, bool kept, bool byFlags);
   bool checkSharedHead(Line& line, std::uint64_t original, const Needs& needs, bool& found);
   bool checkRecord(Line& line, const Code& at, std::uint64_t original);
-  bool checkStep(Line& line, unsigned reg, std::uint64_t original);
   bool checkKeeps(Line& line, bool keeps);
   bool checkUnkeptEntry(Line& line);
   bool isWithinKeeper(std::uint64_t original) const;

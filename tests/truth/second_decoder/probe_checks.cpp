@@ -12,6 +12,12 @@
 
 namespace traceback::truth {
 
+namespace {
+
+constexpr std::int64_t kNextWord = sizeof(format::Word);  // from the cursor
+
+}  // namespace
+
 // What a probe changes must not be needed by what follows it.
 bool CopyChecker::checkScratch(const Line& line, std::uint64_t at, const Needs& needs, std::uint16_t written,
                                bool flagsWritten) {
@@ -52,96 +58,118 @@ bool CopyChecker::isWayToWrap(const Code& lea, const Code& jump, unsigned reg, b
          number >= 0 && jump.ripTarget == m_file.module.moduleSlots + entries + 8 * unsigned(number);
 }
 
-//   movq (reg), %xmm15, if control may come here with something else in it
-//   paddq step(reg), %xmm15; movlps %xmm15, (reg); movq %xmm15, reg
-bool CopyChecker::checkStep(Line& line, unsigned reg, std::uint64_t original) {
+// Whether what is due looks at the word behind the cursor, which is in `reg`.
+bool CopyChecker::looksForSentinel(Line& line, unsigned reg) {
   Code c;
-  const auto next = [&](unsigned id, bool good) {
-    if (c.id == id && good) return true;
-    return fail(line, c.address, "not a step of the cursor: " + text(c)), false;
-  };
-  if (!take(line, c)) return false;
-  const bool loads = c.id == X86_INS_MOVQ;
-  if (loads &&
-      (!next(X86_INS_MOVQ, c.reg0 == X86_REG_XMM15 && c.base == reg && c.disp == 0) || !take(line, c)))
-    return false;
-  constexpr auto kStep = std::int64_t(offsetof(format::SegmentHeader, step));
-  if (!next(X86_INS_PADDQ, c.reg0 == X86_REG_XMM15 && c.base == reg && c.disp == kStep) || !take(line, c))
-    return false;
-  if (!next(X86_INS_MOVLPS, c.memoryFirst && c.base == reg && c.disp == 0 && c.reg1 == X86_REG_XMM15) ||
-      !take(line, c))
-    return false;
-  if (!next(X86_INS_MOVQ, c.reg0 == reg && c.reg1 == X86_REG_XMM15)) return false;
-  const auto due = std::ranges::lower_bound(line.original, original, {}, &Code::address);
-  const bool behindCall = due != line.original.begin() && std::prev(due)->effects.leaves == Leaves::Call;
-  if (behindCall && !loads) return fail(line, c.address, "takes the cursor from xmm15 behind a call"), false;
-  if (!loads) m_needCursor.insert(original);
+  if (!code(line, c) || c.base != reg || c.disp != kNextWord || c.width != 4) return false;
+  return c.id == X86_INS_CMP ? std::uint32_t(c.imm) == format::kSentinelWord
+                             : c.id == X86_INS_MOV && !c.memoryFirst && c.reg0 == X86_REG_ECX;
+}
+
+//   cmpl $-1, 4(reg); je wrap
+bool CopyChecker::checkSentinelByFlags(Line& line, const Code& compare, unsigned reg, bool kept,
+                                       std::uint64_t original) {
+  Code c;
+  if (compare.base != reg || compare.disp != kNextWord || compare.width != 4 ||
+      std::uint32_t(compare.imm) != format::kSentinelWord)
+    return fail(line, compare.address, text(compare)), false;
+  if (!take(line, c) || c.id != X86_INS_JE) return fail(line, c.address, text(c)), false;
+  line.wraps.emplace_back(c.target, line.pc);
+  line.wrapRegisters.push_back(reg);
+  line.wrapsKept.push_back(kept);
+  line.wrapOrigins.push_back(original);
   return true;
 }
 
-bool CopyChecker::checkHead(Line& line, unsigned reg, std::uint64_t original) {
+//   mov 4(reg), %ecx; not %ecx; jrcxz 1f; jmp 2f; 1: lea 2f(%rip), reg; jmp *wrap; 2:
+bool CopyChecker::checkSentinelByCount(Line& line, const Code& load, unsigned reg, bool kept) {
+  if (load.id != X86_INS_MOV || load.memoryFirst || load.reg0 != X86_REG_ECX || load.base != reg ||
+      load.disp != kNextWord)
+    return fail(line, load.address, "not a head probe: " + text(load)), false;
+  Code c, over, go, lea, jump;
+  if (!take(line, c) || c.id != X86_INS_NOT || c.reg0 != X86_REG_ECX)
+    return fail(line, c.address, "not a head probe: " + text(c)), false;
+  if (!take(line, over) || !take(line, go)) return false;
+  if (over.id != X86_INS_JRCXZ || over.target != line.pc || go.id != X86_INS_JMP || !go.direct)
+    return fail(line, over.address, text(over) + "; " + text(go)), false;
+  if (!take(line, lea) || !take(line, jump)) return false;
+  if (!isWayToWrap(lea, jump, reg, kept))
+    return fail(line, lea.address, "not the way to the runtime: " + text(lea) + "; " + text(jump)), false;
+  if (go.target != line.pc) return fail(line, go.address, "leads astray: " + text(go)), false;
+  if (lea.ripTarget != line.pc) return fail(line, lea.address, "the runtime comes back elsewhere"), false;
+  return true;
+}
+
+// With the cursor in xmm15:
+//   mov %fs:slot, reg; paddq step(reg), %xmm15; movlps %xmm15, (reg)
+// with the flags dead, or not:
+//   mov %fs:slot, reg; addq $4, (reg)
+//   mov %fs:slot, %rcx; lea 4(reg), reg; mov reg, (%rcx)
+bool CopyChecker::checkClaim(Line& line, unsigned reg, bool kept, bool byFlags) {
   Code c;
-  if (!take(line, c)) return false;
-  const auto is = [&](unsigned id) { return c.id == id; };
-  std::uint64_t resumesAt = 0;
-  const bool kept = is(X86_INS_MOVQ) || is(X86_INS_PADDQ);
-  if (!checkKeeps(line, kept)) return false;
+  const auto next = [&](unsigned id, auto&& isGood) {
+    if (!take(line, c)) return false;
+    if (c.id == id && isGood()) return true;
+    return fail(line, c.address, "not a step of the cursor: " + text(c)), false;
+  };
+  constexpr auto kStep = std::int64_t(offsetof(format::SegmentHeader, step));
+  const unsigned header = kept || byFlags ? reg : unsigned{X86_REG_RCX};
+  if (!next(X86_INS_MOV, [&] {
+        return c.segment == X86_REG_FS && !c.memoryFirst && c.base == X86_REG_INVALID &&
+               c.disp == format::kThreadSlot && c.reg0 == header;
+      }))
+    return false;
   if (kept) {
-    line.pc = c.address;
-    if (!checkStep(line, reg, original) || !take(line, c)) return false;
+    return next(X86_INS_PADDQ,
+                [&] { return c.reg0 == X86_REG_XMM15 && c.base == header && c.disp == kStep; }) &&
+           next(X86_INS_MOVLPS,
+                [&] { return c.memoryFirst && c.base == header && c.disp == 0 && c.reg1 == X86_REG_XMM15; });
   }
-  if (is(X86_INS_ADD) || is(X86_INS_CMP)) {  // flags are dead
-    if (!kept) {
-      if (!is(X86_INS_ADD) || !c.memoryFirst || c.base != reg || c.imm != 4 || c.width != 8)
-        return fail(line, c.address, text(c)), false;
-      if (!take(line, c) || !is(X86_INS_MOV) || c.reg0 != reg || c.base != reg)
-        return fail(line, c.address, text(c)), false;
-      if (!take(line, c)) return false;
-    }
-    if (!is(X86_INS_CMP) || c.base != reg || c.width != 4 || std::uint32_t(c.imm) != format::kSentinelWord)
-      return fail(line, c.address, text(c)), false;
-    if (!take(line, c) || !is(X86_INS_JE)) return fail(line, c.address, text(c)), false;
-    line.wraps.emplace_back(c.target, line.pc);
-    line.wrapRegisters.push_back(reg);
-    line.wrapsKept.push_back(kept);
-    line.wrapOrigins.push_back(original);
-  } else {  // through rcx, with instructions that leave the flags alone
-    const auto expect = [&](bool good) {
-      if (!good) fail(line, c.address, "not a head probe: " + text(c));
-      return good;
-    };
-    if (kept) {
-      if (!expect(is(X86_INS_MOV) && c.reg0 == X86_REG_ECX && c.base == reg)) return false;
-    } else {
-      if (!expect(is(X86_INS_MOV) && c.reg0 == X86_REG_RCX && c.base == reg && c.width == 8)) return false;
-      if (!take(line, c) ||
-          !expect(is(X86_INS_LEA) && c.reg0 == X86_REG_RCX && c.base == X86_REG_RCX && c.disp == 4))
-        return false;
-      if (!take(line, c) ||
-          !expect(is(X86_INS_MOV) && c.memoryFirst && c.base == reg && c.reg1 == X86_REG_RCX))
-        return false;
-      if (!take(line, c) || !expect(is(X86_INS_MOV) && c.reg0 == X86_REG_ECX && c.base == X86_REG_RCX))
-        return false;
-    }
-    if (!take(line, c) || !expect(is(X86_INS_NOT) && c.reg0 == X86_REG_ECX)) return false;
-    Code over, go;
-    if (!take(line, over) || !take(line, go)) return false;
-    if (over.id != X86_INS_JRCXZ || over.target != line.pc || go.id != X86_INS_JMP || !go.direct)
-      return fail(line, over.address, text(over) + "; " + text(go)), false;
-    Code lea, jump;
-    if (!take(line, lea) || !take(line, jump)) return false;
-    if (!isWayToWrap(lea, jump, reg, kept))
-      return fail(line, lea.address, "not the way to the runtime: " + text(lea) + "; " + text(jump)), false;
-    if (go.target != line.pc) return fail(line, go.address, "leads astray: " + text(go)), false;
-    resumesAt = lea.ripTarget;
-    if (!kept &&
-        (!take(line, c) || !expect(is(X86_INS_MOV) && c.reg0 == reg && c.base == reg && c.width == 8)))
-      return false;
-    if (resumesAt != line.pc) return fail(line, lea.address, "the runtime comes back elsewhere"), false;
+  if (byFlags) {
+    return next(X86_INS_ADD, [&] {
+      return c.memoryFirst && c.base == header && c.disp == 0 && c.imm == kNextWord && c.width == 8;
+    });
   }
-  if (!take(line, c) || !is(X86_INS_MOV) || !c.memoryFirst || c.base != reg || c.width != 4)
+  return reg != header &&
+         next(X86_INS_LEA,
+              [&] { return c.reg0 == reg && c.base == reg && c.disp == kNextWord && c.width == 8; }) &&
+         next(X86_INS_MOV, [&] {
+           return c.memoryFirst && c.base == header && c.disp == 0 && c.reg1 == reg && c.width == 8;
+         });
+}
+
+//   (mov %fs:slot, reg;) movq (reg), %xmm15; mov (reg), reg    where control comes with something else in it
+//   movq %xmm15, reg                                           elsewhere, if the copy keeps the cursor
+//   (mov %fs:slot, reg;) mov (reg), reg                        if not
+// then: is there a sentinel behind it, movl $record, 4(reg), and the step. What is in parentheses, or the
+// movq, was taken already.
+bool CopyChecker::checkHead(Line& line, unsigned reg, bool isCopied, std::uint64_t original) {
+  Code c;
+  bool loads = false;
+  if (!isCopied) {
+    if (!take(line, c)) return false;
+    loads = c.id == X86_INS_MOVQ && c.reg0 == X86_REG_XMM15 && c.base == reg && c.disp == 0;
+    if (loads && !take(line, c)) return false;
+    if (c.id != X86_INS_MOV || c.memoryFirst || c.reg0 != reg || c.base != reg || c.disp != 0)
+      return fail(line, c.address, "does not take the cursor: " + text(c)), false;
+  }
+  const bool kept = isCopied || loads;
+  if (!checkKeeps(line, kept)) return false;
+  if (isCopied) {
+    const auto due = std::ranges::lower_bound(line.original, original, {}, &Code::address);
+    const bool behindCall = due != line.original.begin() && std::prev(due)->effects.leaves == Leaves::Call;
+    if (behindCall) return fail(line, line.pc, "takes the cursor from xmm15 behind a call"), false;
+    m_needCursor.insert(original);
+  }
+  if (!take(line, c)) return false;
+  const bool byFlags = c.id == X86_INS_CMP;
+  if (!(byFlags ? checkSentinelByFlags(line, c, reg, kept, original)
+                : checkSentinelByCount(line, c, reg, kept)))
+    return false;
+  if (!take(line, c) || c.id != X86_INS_MOV || !c.memoryFirst || c.base != reg || c.disp != kNextWord ||
+      c.width != 4)
     return fail(line, c.address, "no record is written: " + text(c)), false;
-  return checkRecord(line, c, original);
+  return checkRecord(line, c, original) && checkClaim(line, reg, kept, byFlags);
 }
 
 bool CopyChecker::checkRecord(Line& line, const Code& c, std::uint64_t original) {
@@ -227,9 +255,10 @@ bool CopyChecker::checkProbe(Line& line, Probe kind, std::uint64_t original, con
     spilled[c.reg1] = c.disp;
     if (!take(line, c)) return false;
   }
-  const bool kept =
-      c.id == X86_INS_MOVQ && c.reg1 == X86_REG_XMM15 && !c.memory && line.keeps.value_or(false);
-  if (!kept &&
+  // The first head of a copy may be the first that says where the cursor is.
+  const bool isCopied = c.id == X86_INS_MOVQ && c.reg1 == X86_REG_XMM15 && !c.memory &&
+                        line.keeps.value_or(kind == Probe::Head && looksForSentinel(line, c.reg0));
+  if (!isCopied &&
       (c.id != X86_INS_MOV || c.segment != X86_REG_FS || c.memoryFirst || c.disp != format::kThreadSlot)) {
     line.pc = start;
     return true;
@@ -238,10 +267,17 @@ bool CopyChecker::checkProbe(Line& line, Probe kind, std::uint64_t original, con
   const unsigned reg = c.reg0;
   std::set<unsigned> used{reg};
   const std::uint64_t core = line.pc;
-  if (!kept && !take(line, c)) return false;
-  if (kept || (c.id == X86_INS_MOV && !c.memoryFirst && c.reg0 == reg && c.base == reg)) {
-    if (!checkKeeps(line, kept)) return false;
+  bool isHead = isCopied && looksForSentinel(line, reg);
+  if (!isCopied) {
     if (!take(line, c)) return false;
+    isHead = c.id == X86_INS_MOVQ || looksForSentinel(line, reg);
+  }
+  if (!isHead) {
+    if (!isCopied && (c.id != X86_INS_MOV || c.memoryFirst || c.reg0 != reg || c.base != reg || c.disp != 0))
+      return fail(line, c.address, "does not take the cursor: " + text(c)), false;
+    if (!checkKeeps(line, isCopied)) return false;
+    if (!take(line, c)) return false;
+    if (c.disp != 0) return fail(line, c.address, "not a light probe: " + text(c)), false;
     std::uint32_t mask = 0;
     if (c.id == X86_INS_OR && c.memoryFirst && c.base == reg && c.width == 4) {
       mask = std::uint32_t(c.imm);
@@ -261,7 +297,7 @@ bool CopyChecker::checkProbe(Line& line, Probe kind, std::uint64_t original, con
   } else {
     line.pc = core;
     if (kind != Probe::Head) return fail(line, start, "a head where a light probe may be"), false;
-    if (!checkHead(line, reg, original)) return false;
+    if (!checkHead(line, reg, isCopied, original)) return false;
   }
   // Of all that was written, what the restores below do not bring back.
   std::uint16_t written = 0;

@@ -56,28 +56,30 @@ bool readOne(const InstrumentedFile& file, const format::RecordRoutine& entry, R
   out.scratch = s | high << 3;
   out.keeps = (*bytes)[code.offset()] == 0xF3;
   if (out.keeps != ((entry.keeps & format::kRoutineKeepsCursor) != 0)) return false;
-  // movq (%s), %xmm15; paddq 48(%s), %xmm15; movlps %xmm15, (%s), or addq $4, (%s)
-  if (!code.is(out.keeps ? std::format("f3{0:02x}0f7e{1:02x}66{0:02x}0fd4{2:02x}30{0:02x}0f13{1:02x}",
-                                       0x44 | high, 0x38 | s, 0x78 | s)
-                         : std::format("{:02x}83{:02x}04", 0x48 | high, s)) ||
-      code.offset() != entry.claimed)
-    return false;
-  // movq %xmm15, %s, or mov (%s), %s; cmpl $-1, (%s); je
-  if (!code.is(out.keeps ? std::format("66{:02x}0f7e{:02x}", 0x4C | high, 0xF8 | s)
-                         : std::format("{:02x}8b{:02x}", 0x48 | high | high << 2, s << 3 | s)) ||
-      !code.is(std::format("{}83{:02x}ff74", high != 0 ? "41" : "", 0x38 | s)))
+  // movq (%s), %xmm15; mov (%s), %s; cmpl $-1, 4(%s); je
+  if ((out.keeps && !code.is(std::format("f3{:02x}0f7e{:02x}", 0x44 | high, 0x38 | s))) ||
+      !code.is(std::format("{:02x}8b{:02x}", 0x48 | high | high << 2, s << 3 | s)) ||
+      !code.is(std::format("{}83{:02x}04ff74", high != 0 ? "41" : "", 0x78 | s)))
     return false;
   const std::uint64_t wrap = code.target(1), resume = code.address();
-  unsigned prefix = code.byte();  // mov %r, (%s)
+  unsigned prefix = code.byte();  // mov %r, 4(%s)
   if (prefix == 0x89)
     prefix = 0x40;
   else if (!code.is("89"))
     return false;
   const unsigned operands = code.byte();
-  if ((prefix & 0xFB) != (0x40 | high) || (operands & 0xC7) != s || code.offset() != entry.written)
+  if ((prefix & 0xFB) != (0x40 | high) || (operands & 0xC7) != (0x40 | s) || code.byte() != 4 ||
+      code.offset() != entry.written)
     return false;
-  out.record = (operands >> 3) | ((prefix & 4) != 0 ? 8U : 0U);
+  out.record = (operands >> 3 & 7) | ((prefix & 4) != 0 ? 8U : 0U);
   if (out.record == out.scratch || (out.restores && out.record != 1)) return false;
+  // mov %fs:slot, %s; paddq 48(%s), %xmm15; movlps %xmm15, (%s), or addq $4, (%s)
+  if (!code.is(std::format("64{:02x}8b{:02x}2500f0ffff", 0x48 | high << 2, s << 3 | 4)) ||
+      !code.is(out.keeps
+                   ? std::format("66{0:02x}0fd4{1:02x}30{0:02x}0f13{2:02x}", 0x44 | high, 0x78 | s, 0x38 | s)
+                   : std::format("{:02x}83{:02x}04", 0x48 | high, s)) ||
+      code.offset() != entry.claimed)
+    return false;
   if ((keepsR11 && !code.is("4c8b5c24f0")) || (out.restores && !code.is("488b4c24f8")) || !code.is("c3"))
     return false;
   if (code.offset() != entry.wrap || wrap != code.address()) return false;
