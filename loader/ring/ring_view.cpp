@@ -18,14 +18,14 @@ model::Result<RingView> RingView::parse(std::shared_ptr<const ByteSource> bytes,
                                    format::kRingVersion),
                        std::move(origin), offsetof(format::RingHeader, version));
   }
-  ring.m_bytes = bytes;
+  ring.m_bytes = std::move(bytes);
   ring.m_header = *header;
   if (header->segmentCount > format::kMaxSegments) {
     ring.m_damage.push_back(std::format("its header counts {} segments", header->segmentCount));
   }
   const auto count = std::min<std::uint32_t>(header->segmentCount, format::kMaxSegments);
   for (std::uint32_t i = 0; i < count; ++i) {
-    auto segment = SegmentWords::of(bytes, header->segments[i], header->version);
+    auto segment = SegmentWords::of(ring.m_bytes, header->segments[i], header->version);
     if (!segment) ring.m_damage.push_back(std::format("segment {}: {}", i, segment.error()));
     if (segment && segment->cursorIsLost())
       ring.m_damage.push_back(
