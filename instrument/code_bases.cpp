@@ -179,7 +179,9 @@ Result<std::uint32_t> takeCodes(const fs::path& file, const fs::path& name, std:
   if (!base)
     return model::fail("leaves no codes for another module: remove the lines of modules that are gone",
                        file.string());
-  if (auto added = bases.append(std::format("{:#x} {:#x} {}\n", *base, span, listed)); !added)
+  // A comment may lack its line end, and would take the line to itself.
+  const std::string_view before = text->empty() || text->ends_with('\n') ? "" : "\n";
+  if (auto added = bases.append(std::format("{}{:#x} {:#x} {}\n", before, *base, span, listed)); !added)
     return std::unexpected(added.error());
   return *base;
 }

@@ -121,6 +121,13 @@ class CodeBases : public QObject {
     QVERIFY(!taken && taken.error().text().contains("line 2 is not"));
   }
 
+  void aCommentWithoutALineEndTakesNoLine() {
+    write("# the codes of one image");
+    QCOMPARE(take("a", 0x400, 0x10000), 0x10000u);
+    QCOMPARE(take("b", 0x400, 0x10000), 0x10400u);
+    QVERIFY(text().startsWith("# the codes of one image\n0x10000 "));
+  }
+
   void theFileMayNotBeAnything() {
     QVERIFY(!takeCodes("/nowhere/bases", path("a").toStdString(), 0x400, 0x10000));
     QVERIFY(!takeCodes(m_folder->path().toStdString(), path("a").toStdString(), 0x400, 0x10000));
