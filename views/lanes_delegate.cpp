@@ -90,7 +90,7 @@ class LanePainter {
     m_painter.drawText(where, Qt::AlignCenter | Qt::TextSingleLine, words);
   }
 
-  // What samples tell of, up to where the trace begins: thin, for it is not the trace.
+  // What samples tell of, up to where the trace begins.
   void paintHistory(double known) {
     const auto& history = m_lane.thread->info().history;
     if (!history) return;
@@ -100,8 +100,7 @@ class LanePainter {
       const double from = std::max<double>(x(stretch.begin), m_cell.left() - 10);
       const double to = std::min({x(stretch.end), known, m_cell.right() + 10.0});
       if (to <= from) continue;
-      m_painter.fillRect(QRectF(from, m_bar.top() + third, to - from, m_bar.height() - 2 * third),
-                         mix(m_theme.base, m_theme.executedMark, m_theme.dark ? 0.30 : 0.25));
+      paintSampled(m_painter, {from, m_bar.top(), to - from, m_bar.height()}, m_theme);
       if (from - last < kTickSpacing) continue;
       m_painter.setPen(mix(m_theme.base, m_theme.text, 0.45));
       m_painter.drawLine(QPointF(from, m_bar.top() + third), QPointF(from, m_bar.bottom() - third));

@@ -305,7 +305,8 @@ LanesPanel::LanesPanel(Navigator& navigator, QWidget* parent)
   auto* foot = new QHBoxLayout;
   foot->setContentsMargins(0, 0, 8, 0);
   // Where it is narrow the words about the axis go first.
-  foot->addWidget(new OrderLegend(this));
+  auto* legend = new OrderLegend(this);
+  foot->addWidget(legend);
   auto* axis = new ElidedLabel(this);
   axis->setElideMode(Qt::ElideRight);
   axis->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
@@ -316,7 +317,13 @@ LanesPanel::LanesPanel(Navigator& navigator, QWidget* parent)
   layout->addLayout(foot);
   setFocusProxy(m_view);
   connect(m_view, &LanesView::message, this, &LanesPanel::message);
-  connect(m_navigator, &Navigator::traceChanged, this, &QWidget::updateGeometry);
+  connect(m_navigator, &Navigator::traceChanged, this, [this, legend] {
+    const auto& trace = m_navigator->trace();
+    legend->setShowsSampled(trace && std::ranges::any_of(trace->threads, [](const auto& thread) {
+                              return thread->info().history != nullptr;
+                            }));
+    updateGeometry();
+  });
 }
 
 QSize LanesPanel::sizeHint() const {

@@ -1,6 +1,7 @@
 #include "views/order_marks.h"
 
 #include <QPainter>
+#include <cmath>
 
 #include "views/formatting.h"
 #include "views/theme.h"
@@ -10,6 +11,8 @@ namespace {
 
 constexpr int kSample = 22, kGap = 6, kBetween = 16;
 constexpr model::Order kOrders[] = {model::Order::Before, model::Order::Unknown, model::Order::After};
+
+QString sampledText() { return OrderLegend::tr("samples from before the trace"); }
 
 }  // namespace
 
@@ -42,15 +45,31 @@ void paintOrder(QPainter& painter, const QRectF& where, model::Order order, cons
   painter.restore();
 }
 
+void paintSampled(QPainter& painter, const QRectF& where, const Theme& theme) {
+  const double third = std::floor(where.height() / 3);
+  painter.fillRect(where.adjusted(0, third, 0, -third),
+                   mix(theme.base, theme.executedMark, theme.dark ? 0.30 : 0.25));
+}
+
 OrderLegend::OrderLegend(QWidget* parent) : QWidget(parent) {
-  setAccessibleName(tr("Filled: before the current entry. Hatched: order not known. Outlined: after it."));
   setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  setShowsSampled(false);
+}
+
+void OrderLegend::setShowsSampled(bool shows) {
+  m_showsSampled = shows;
+  QString words = tr("Filled: before the current entry. Hatched: order not known. Outlined: after it.");
+  if (shows) words += u' ' + tr("Thin: samples from before the trace, of which the trace itself is lost.");
+  setAccessibleName(words);
+  updateGeometry();
+  update();
 }
 
 QSize OrderLegend::sizeHint() const {
   int width = kGap;
   for (const model::Order order : kOrders)
     width += kSample + kGap + fontMetrics().horizontalAdvance(orderText(order)) + kBetween;
+  if (m_showsSampled) width += kSample + kGap + fontMetrics().horizontalAdvance(sampledText()) + kBetween;
   return {width, fontMetrics().height() + 6};
 }
 
@@ -60,15 +79,21 @@ void OrderLegend::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   const Theme theme(palette());
   double x = kGap;
-  for (const model::Order order : kOrders) {
-    const double height = fontMetrics().ascent() * 0.8;
-    paintOrder(painter, {x, (this->height() - height) / 2, kSample, height}, order, theme);
+  const double sample = fontMetrics().ascent() * 0.8;
+  const auto place = [&] { return QRectF(x, (height() - sample) / 2, kSample, sample); };
+  const auto say = [&](const QString& words) {
     x += kSample + kGap;
-    const QString words = orderText(order);
     painter.setPen(theme.dimText);
-    painter.drawText(QRectF(x, 0, width() - x, this->height()), Qt::AlignVCenter | Qt::TextSingleLine, words);
+    painter.drawText(QRectF(x, 0, width() - x, height()), Qt::AlignVCenter | Qt::TextSingleLine, words);
     x += fontMetrics().horizontalAdvance(words) + kBetween;
+  };
+  for (const model::Order order : kOrders) {
+    paintOrder(painter, place(), order, theme);
+    say(orderText(order));
   }
+  if (!m_showsSampled) return;
+  paintSampled(painter, place(), theme);
+  say(sampledText());
 }
 
 }  // namespace traceback::views

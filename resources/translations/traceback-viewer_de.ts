@@ -3043,6 +3043,14 @@ von der Befehlszeile</translation>
         <source>Filled: before the current entry. Hatched: order not known. Outlined: after it.</source>
         <translation>Gefüllt: vor dem aktuellen Eintrag. Schraffiert: Reihenfolge nicht bekannt. Umrandet: danach.</translation>
     </message>
+    <message>
+        <source>samples from before the trace</source>
+        <translation>Stichproben aus der Zeit vor der Aufzeichnung</translation>
+    </message>
+    <message>
+        <source>Thin: samples from before the trace, of which the trace itself is lost.</source>
+        <translation>Schmal: Stichproben aus der Zeit davor, deren Aufzeichnung überschrieben ist.</translation>
+    </message>
 </context>
 <context>
     <name>traceback::views::SearchBox</name>

@@ -13,6 +13,7 @@
 #include "views/history_model.h"
 #include "views/history_panel.h"
 #include "views/lanes_panel.h"
+#include "views/order_marks.h"
 #include "views/trace_pane.h"
 
 using namespace traceback;
@@ -185,6 +186,21 @@ class HistoryPanelTest : public QObject {
     QVERIFY(view->lanes()->stretchAt(0, {4'700'000'000}) == nullptr);
     QVERIFY(view->lanes()->stretchAt(0, {5'100'000'000}) == nullptr);
     QVERIFY(view->lanes()->stretchAt(1, {2'500'000'000}) == nullptr);
+    const auto* legend = lanes->findChild<views::OrderLegend*>();
+    QVERIFY2(legend->accessibleName().contains("Thin: samples from before the trace"),
+             qPrintable(legend->accessibleName()));
+    views::OrderLegend without;
+    QVERIFY(!without.accessibleName().contains("Thin"));
+    const QSize wanted = without.sizeHint();
+    without.setShowsSampled(true);
+    QVERIFY(without.sizeHint().width() > wanted.width());
+    without.resize(without.sizeHint());
+    const QImage drawn = without.grab().toImage();
+    without.setShowsSampled(false);
+    const QImage plain = without.grab().toImage();
+    // It is behind the others.
+    QVERIFY(drawn != plain);
+    QCOMPARE(drawn.copy({{}, wanted}), plain.copy({{}, wanted}));
     const QString words = view->lanes()->describe(0, {2'500'000'000});
     QVERIFY2(words.contains("by 100 samples: load 90 %"), qPrintable(words));
     QVERIFY(view->lanes()
