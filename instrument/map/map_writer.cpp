@@ -96,7 +96,7 @@ std::vector<std::byte> fromHex(const std::string& hex) {
 void describeFile(MapHeader& header, const Program& program, Strings& strings) {
   const auto buildId = fromHex(program.image->buildId());
   header.buildIdSize = std::uint32_t(std::min(buildId.size(), sizeof header.buildId));
-  std::memcpy(header.buildId, buildId.data(), header.buildIdSize);
+  if (!buildId.empty()) std::memcpy(header.buildId, buildId.data(), header.buildIdSize);
   header.imageStart = ~std::uint64_t{0};
   for (const Elf64_Phdr& segment : program.image->segments()) {
     if (segment.p_type != PT_LOAD) continue;
