@@ -15,6 +15,7 @@
 #include <ranges>
 
 #include "model/utf8.h"
+#include "runtime/collect/private_folder.h"
 #include "runtime/collect/recover.h"
 #include "runtime/collect/snap_assembly.h"
 
@@ -270,8 +271,11 @@ void Service::findProcesses(bool anew) {
   for (auto& [name, process] : m_processes)
     if (anew || now - process.described >= kDescribePause) describe(process);
   std::error_code error;
-  for (fs::directory_iterator it(m_options.ringFolder, error), end; !error && it != end;
-       it.increment(error)) {
+  fs::directory_iterator it;
+  // Where everybody may make folders, somebody else may have made this one.
+  if (collect::checkPrivateFolder(m_options.ringFolder))
+    it = fs::directory_iterator(m_options.ringFolder, error);
+  for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
     const auto name = collect::parseProcessName(it->path().filename().string());
     if (!name || find(*name) != nullptr) continue;
     const auto start = collect::startOfProcess(name->pid);
@@ -308,8 +312,8 @@ void Service::snapFallen(const Recorded& process) {
 void Service::describe(Recorded& process) const {
   const auto header = collect::readProcessHeader(process.folder);
   if (!header) return;
-  process.about =
-      collect::describeProcess(process.folder, *header, collect::snapFolderFor({}, *header), m_rules);
+  process.about = collect::describeProcess(process.folder, *header,
+                                           collect::snapFolderFor({}, process.folder, *header), m_rules);
   const auto rule =
       std::ranges::find(m_rules.stalls, textOf(process.about.program), &collect::StallRule::program);
   process.rule = rule == m_rules.stalls.end() ? std::nullopt : std::optional(*rule);

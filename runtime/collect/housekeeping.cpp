@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/collect/private_folder.h"
 #include "runtime/collect/process_folder.h"
 #include "runtime/collect/system_file.h"
 
@@ -31,18 +32,17 @@ std::uint64_t secondsSinceEnd(int folder) {
 void tidyRingsOf(const fs::path& path, const ProcessName& name, std::chrono::seconds keep) {
   const auto start = startOfProcess(name.pid);
   if (start && *start == name.start) return;
-  const SystemFile folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  struct stat status{};
-  if (!folder.isOpen() || ::fstat(folder.descriptor(), &status) != 0 || status.st_uid != ::geteuid() ||
-      ::flock(folder.descriptor(), LOCK_EX | LOCK_NB) != 0)
+  const auto folder = openProcessFolder(path);
+  if (!folder || folder->owner != ::geteuid() || ::flock(folder->file.descriptor(), LOCK_EX | LOCK_NB) != 0)
     return;
-  if (secondsSinceEnd(folder.descriptor()) > static_cast<std::uint64_t>(keep.count())) removeFolder(path);
+  if (secondsSinceEnd(folder->file.descriptor()) > static_cast<std::uint64_t>(keep.count()))
+    removeFolder(*folder);
 }
 
 }  // namespace
 
 void tidyRings(const fs::path& ringFolder, std::chrono::seconds keep) {
-  if (keep.count() == 0) return;
+  if (keep.count() == 0 || !checkPrivateFolder(ringFolder)) return;
   std::vector<std::pair<fs::path, ProcessName>> folders;
   std::error_code error;
   for (fs::directory_iterator it(ringFolder, error), end; !error && it != end; it.increment(error))

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstring>
@@ -240,8 +241,11 @@ std::vector<std::uint32_t> codesIn(std::span<const Bytes* const> rings) {
 }
 
 model::Result<Bytes> readMapSection(const std::filesystem::path& path) {
-  const SystemFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const SystemFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.isOpen()) return failWithErrno("cannot be opened", path);
+  struct stat status{};
+  if (::fstat(file.descriptor(), &status) != 0 || !S_ISREG(status.st_mode))
+    return model::fail("is no regular file", path.string());
   if (elf_version(EV_CURRENT) == EV_NONE) return model::fail("libelf is too old", path.string());
   Elf* elf = elf_begin(file.descriptor(), ELF_C_READ_MMAP, nullptr);
   const auto done = [&](model::Result<Bytes> result) {

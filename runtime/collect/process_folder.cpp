@@ -1,5 +1,6 @@
 #include "runtime/collect/process_folder.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +11,8 @@
 #include <format>
 #include <iterator>
 #include <sstream>
+
+#include "runtime/collect/file_rights.h"
 
 namespace traceback::collect {
 
@@ -25,10 +28,29 @@ bool hasOtherThreads(pid_t pid) {
   return count > 1;
 }
 
-bool hasMagic(const std::filesystem::path& ring) {
-  const SystemFile file(::open(ring.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+constexpr std::uint64_t kMostOfProcess =
+    2 * (sizeof(format::ProcessHeader) + std::uint64_t{format::kMaxModules} * sizeof(format::ProcessModule));
+constexpr std::uint64_t kMostOfRing = std::uint64_t{5}
+                                      << 28;  // the largest that runtimes make, and a quarter
+
+// Without its magic a ring is still being made, or is a spare one, and holds nothing.
+bool hasMagic(const OpenFolder& folder, const std::string& ring) {
+  const SystemFile file(
+      ::openat(folder.file.descriptor(), ring.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   std::uint64_t magic = 0;
   return file.isOpen() && ::read(file.descriptor(), &magic, sizeof magic) == sizeof magic && magic != 0;
+}
+
+std::vector<std::string> filesIn(const OpenFolder& folder) {
+  std::vector<std::string> names;
+  const int again = ::openat(folder.file.descriptor(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const entries = again >= 0 ? ::fdopendir(again) : nullptr;
+  if (entries == nullptr) return names;
+  while (const struct dirent* entry = ::readdir(entries))
+    if (const std::string name = entry->d_name; name != "." && name != "..") names.push_back(name);
+  ::closedir(entries);
+  std::ranges::sort(names);
+  return names;
 }
 
 }  // namespace
@@ -56,17 +78,28 @@ std::string textField(const std::uint8_t* bytes, std::size_t size) {
   return {bytes, end};
 }
 
-model::Result<ProcessFolder> readProcessFolder(const std::filesystem::path& path) {
+model::Result<OpenFolder> openProcessFolder(const std::filesystem::path& path) {
+  OpenFolder folder{
+      .path = path,
+      .file = SystemFile(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW))};
   struct stat status{};
-  if (::lstat(path.c_str(), &status) != 0) return failWithErrno("cannot be read", path);
-  if (!S_ISDIR(status.st_mode)) return model::fail("not a folder", path.string());
-  if (status.st_uid != ::geteuid() && ::geteuid() != 0)
+  if (!folder.file.isOpen() || ::fstat(folder.file.descriptor(), &status) != 0)
+    return failWithErrno("cannot be opened", path);
+  folder.owner = status.st_uid;
+  if (folder.owner != ::geteuid() && ::geteuid() != 0)
     return model::fail("belongs to another user", path.string());
+  return folder;
+}
 
+model::Result<ProcessFolder> readProcessFolder(const OpenFolder& opened) {
+  const auto rights = FileRights::of(opened.owner);
+  if (!rights) return std::unexpected(rights.error());
+  const std::filesystem::path& path = opened.path;
   ProcessFolder folder;
   folder.path = path;
+  folder.owner = opened.owner;
   const auto file = path / "process";
-  const auto bytes = readWhole(file, false);
+  const auto bytes = readRegular(opened.file.descriptor(), file, kMostOfProcess);
   if (!bytes) return std::unexpected(bytes.error());
   if (bytes->size() < sizeof folder.header)
     return model::fail("process file is cut short", file.string(), bytes->size());
@@ -85,17 +118,12 @@ model::Result<ProcessFolder> readProcessFolder(const std::filesystem::path& path
   if (count != 0)
     std::memcpy(folder.modules.data(), bytes->data() + headerSize, count * sizeof(format::ProcessModule));
 
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().extension() != ".ring") continue;
-    // One that goes away under the reading belonged to a thread that ended long ago; one without its magic
-    // was still being made, or is a spare one, and holds nothing.
-    if (!hasMagic(it->path())) continue;
-    if (auto ring = readWhole(it->path(), false))
-      folder.rings.push_back({it->path().filename().string(), std::move(*ring)});
+  for (const std::string& name : filesIn(opened)) {
+    if (!name.ends_with(".ring") || !hasMagic(opened, name)) continue;
+    // One that goes away under the reading belonged to a thread that ended long ago.
+    if (auto ring = readRegular(opened.file.descriptor(), path / name, kMostOfRing))
+      folder.rings.push_back({name, std::move(*ring)});
   }
-  if (error) return model::fail("cannot be listed: " + error.message(), path.string());
-  std::ranges::sort(folder.rings, {}, &RingFile::name);
   return folder;
 }
 
@@ -148,6 +176,17 @@ std::vector<std::string> statFields(pid_t pid) {
   return {std::istream_iterator<std::string>(behind), {}};
 }
 
+std::vector<uid_t> usersOf(pid_t pid) {
+  constexpr std::string_view kField = "\nUid:";
+  const auto bytes = readWhole(std::format("/proc/{}/status", pid));
+  const std::string text = bytes ? textOf(*bytes) : std::string();
+  const std::size_t at = text.find(kField);  // the name, before it, has its line ends escaped
+  if (at == std::string::npos) return {};
+  const std::size_t from = at + kField.size();
+  std::istringstream line(text.substr(from, text.find('\n', from) - from));
+  return {std::istream_iterator<uid_t>(line), {}};
+}
+
 std::optional<std::uint64_t> startOfProcess(pid_t pid) {
   constexpr std::size_t kState = 3, kStart = 22;
   const auto fields = statFields(pid);
@@ -161,13 +200,15 @@ std::optional<std::uint64_t> startOfProcess(pid_t pid) {
   return start;
 }
 
+void removeFolder(const OpenFolder& folder) {
+  const auto rights = FileRights::of(folder.owner);
+  if (!rights) return;
+  for (const std::string& file : filesIn(folder)) ::unlinkat(folder.file.descriptor(), file.c_str(), 0);
+  ::rmdir(folder.path.c_str());
+}
+
 void removeFolder(const std::filesystem::path& path) {
-  std::error_code error;
-  std::vector<std::filesystem::path> files;
-  for (std::filesystem::directory_iterator it(path, error), end; !error && it != end; it.increment(error))
-    files.push_back(it->path());
-  for (const auto& file : files) ::unlink(file.c_str());
-  ::rmdir(path.c_str());
+  if (const auto folder = openProcessFolder(path)) removeFolder(*folder);
 }
 
 }  // namespace traceback::collect

@@ -24,6 +24,7 @@ struct RingFile {
 
 struct ProcessFolder {
   std::filesystem::path path;
+  uid_t owner = 0;  // whose word all of this is; a process that was root's may be another user's by now
   format::ProcessHeader header;
   std::vector<format::ProcessModule> modules;
   std::vector<RingFile> rings;  // in the order of their names
@@ -36,8 +37,17 @@ struct ProcessName {
 };
 std::optional<ProcessName> parseProcessName(const std::string& name);
 
-// Fails if the process file is missing, is none, or is cut.
-model::Result<ProcessFolder> readProcessFolder(const std::filesystem::path& path);
+// The folder itself: no link, and the caller's own if that is not root.
+struct OpenFolder {
+  std::filesystem::path path;
+  SystemFile file;
+  uid_t owner = 0;
+};
+model::Result<OpenFolder> openProcessFolder(const std::filesystem::path& path);
+
+// Fails if the process file is missing, is none, or is cut. Root reads another user's with that user's
+// rights.
+model::Result<ProcessFolder> readProcessFolder(const OpenFolder& folder);
 
 // The header of a folder's process file alone; nothing if there is none, or it is of another version.
 std::optional<format::ProcessHeader> readProcessHeader(const std::filesystem::path& folder);
@@ -54,10 +64,15 @@ void markSnapped(const std::filesystem::path& folder);
 inline constexpr std::size_t kFirstStatField = 3;
 std::vector<std::string> statFields(pid_t pid);
 
+// The user who started a process, whose rights it has, and whose it may take again; none if it is gone.
+std::vector<uid_t> usersOf(pid_t pid);
+
 // Field 22 of /proc/PID/stat, or nothing if there is no such process, or only its remains (a zombie).
 std::optional<std::uint64_t> startOfProcess(pid_t pid);
 
-// Removes the folder and the files in it.
+// Removes the folder and the files in it; of another user, with that user's rights.
+void removeFolder(const OpenFolder& folder);
+// The same, if there is such a folder.
 void removeFolder(const std::filesystem::path& path);
 
 std::string textField(const std::uint8_t* bytes, std::size_t size);

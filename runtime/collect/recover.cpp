@@ -13,6 +13,8 @@
 #include <format>
 
 #include "runtime/collect/fault_ledger.h"
+#include "runtime/collect/file_rights.h"
+#include "runtime/collect/private_folder.h"
 #include "runtime/collect/process_folder.h"
 #include "runtime/collect/redaction.h"
 #include "runtime/collect/retention.h"
@@ -60,6 +62,33 @@ model::Result<fs::path> folderOf(pid_t pid, const std::string& maps, const fs::p
   return model::fail(std::format("process {} is not being recorded; start it with `traceback run`", pid));
 }
 
+// Its folder was made by it, or by root, whose it was before. What lies at a path may be anybody's.
+model::Result<OpenFolder> openFolderOf(pid_t pid, const fs::path& path) {
+  auto folder = openProcessFolder(path);
+  if (!folder || folder->owner == ::geteuid() || folder->owner == 0) return folder;
+  const auto users = usersOf(pid);
+  if (!std::ranges::contains(users, folder->owner))
+    return model::fail(std::format("belongs to another user than process {}", pid), path.string());
+  return folder;
+}
+
+// Writes with the rights that the place has.
+model::Result<fs::path> writeTo(const SnapPlace& place, const SnapContents& contents,
+                                const SnapLimits& limits) {
+  const auto rights = FileRights::of(place.user);
+  if (!rights) return std::unexpected(rights.error());
+  auto snap = writeSnap(contents, place.folder);
+  if (snap) keepWithin(place.folder, limits, *snap);
+  if (!snap && place.user != ::geteuid())
+    snap.error().message +=
+        std::format("; it is written with the rights of user {}, but where --snap-dir says", place.user);
+  return snap;
+}
+
+SnapPlace placeFor(const fs::path& asked, const ProcessFolder& folder) {
+  return snapPlaceFor(asked, folder.path, folder.owner, folder.header);
+}
+
 // The memory that is to be kept, while the process stands still.
 ProcessMemory memoryOf(pid_t pid, const SnapContents& contents, format::KeptMemory kept) {
   const format::ProcessHeader& process = contents.folder.header;
@@ -84,7 +113,9 @@ model::Result<SnapContents> readLiving(pid_t pid, const fs::path& folderPath,
                                        std::optional<format::KeptMemory> kept) {
   auto stopped = StoppedProcess::stop(pid);
   if (!stopped) return std::unexpected(stopped.error());
-  auto folder = readProcessFolder(folderPath);
+  const auto opened = openFolderOf(pid, folderPath);
+  if (!opened) return std::unexpected(opened.error());
+  auto folder = readProcessFolder(*opened);
   if (!folder) return std::unexpected(folder.error());
   SnapContents contents;
   contents.folder = std::move(*folder);
@@ -110,7 +141,9 @@ model::Result<SnapContents> readIfNeedBeRunning(pid_t pid, const fs::path& folde
                                                 std::optional<format::KeptMemory> kept) {
   auto contents = readLiving(pid, folderPath, kept);
   if (contents) return contents;
-  auto folder = readProcessFolder(folderPath);
+  const auto opened = openFolderOf(pid, folderPath);
+  if (!opened) return contents;
+  auto folder = readProcessFolder(*opened);
   if (!folder) return contents;
   SnapContents rings;
   rings.folder = std::move(*folder);
@@ -121,8 +154,14 @@ model::Result<SnapContents> readIfNeedBeRunning(pid_t pid, const fs::path& folde
   return rings;
 }
 
-bool isNew(std::uint64_t key, const fs::path& snapFolder, const SiteRules& rules) {
-  return isNewFault(snapFolder, key, rules.faultCount, static_cast<std::uint64_t>(rules.faultTime.count()));
+bool isNew(std::uint64_t key, const SnapPlace& place, const SiteRules& rules) {
+  const auto rights = FileRights::of(place.user);
+  return rights &&
+         isNewFault(place.folder, key, rules.faultCount, static_cast<std::uint64_t>(rules.faultTime.count()));
+}
+
+void note(std::uint64_t key, const SnapPlace& place) {
+  if (const auto rights = FileRights::of(place.user)) noteFault(place.folder, key);
 }
 
 // What is left of one process. Nothing if there was nothing to make a snap of, or others are at it.
@@ -132,21 +171,21 @@ model::Result<std::vector<fs::path>> recoverOne(const fs::path& path, const Reco
   const auto start = startOfProcess(name->pid);
   if (start && *start == name->start) return std::vector<fs::path>{};
 
-  const SystemFile lock(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  if (!lock.isOpen()) return failWithErrno("cannot be opened", path);
-  if (::flock(lock.descriptor(), LOCK_EX | LOCK_NB) != 0) return std::vector<fs::path>{};
+  const auto opened = openProcessFolder(path);
+  if (!opened) return std::unexpected(opened.error());
+  if (::flock(opened->file.descriptor(), LOCK_EX | LOCK_NB) != 0) return std::vector<fs::path>{};
 
-  auto folder = readProcessFolder(path);
+  auto folder = readProcessFolder(*opened);
   if (!folder) {
     // A process that died before it wrote anything.
-    std::error_code error;
-    if (fs::is_empty(path, error)) return removeFolder(path), std::vector<fs::path>{};
+    const auto rights = FileRights::of(opened->owner);
+    if (rights && ::rmdir(path.c_str()) == 0) return std::vector<fs::path>{};
     return std::unexpected(folder.error());
   }
   const auto state = static_cast<format::ProcessState>(folder->header.state);
   if (state == format::ProcessState::Exited || state == format::ProcessState::Snapped ||
       folder->rings.empty())
-    return removeFolder(path), std::vector<fs::path>{};
+    return removeFolder(*opened), std::vector<fs::path>{};
 
   SnapContents contents;
   contents.folder = std::move(*folder);
@@ -155,15 +194,14 @@ model::Result<std::vector<fs::path>> recoverOne(const fs::path& path, const Reco
   contents.redaction = rules.redaction;
   contents.group = options.group;
   setTime(contents);
-  const fs::path snapFolder = snapFolderFor(options.snapFolder, contents.folder.header);
+  const SnapPlace place = placeFor(options.snapFolder, contents.folder);
   const bool counted = options.countFaults && rules.faultTime.count() != 0;
   const std::uint64_t key = counted ? faultKey(contents.folder, {}) : 0;
-  if (counted && !isNew(key, snapFolder, rules)) return removeFolder(path), std::vector<fs::path>{};
-  auto snap = writeSnap(contents, snapFolder);
+  if (counted && !isNew(key, place, rules)) return removeFolder(*opened), std::vector<fs::path>{};
+  auto snap = writeTo(place, contents, options.limits);
   if (!snap) return std::unexpected(snap.error());
-  keepWithin(snapFolder, options.limits, *snap);
-  if (counted) noteFault(snapFolder, key);
-  removeFolder(path);
+  if (counted) note(key, place);
+  removeFolder(*opened);
   return std::vector<fs::path>{*snap};
 }
 
@@ -196,10 +234,7 @@ model::Result<fs::path> snapProcess(pid_t pid, const SnapOptions& options) {
   contents->occasionTid = options.occasionTid;
   contents->occasion = options.occasion;
   contents->group = options.group;
-  const fs::path snapFolder = snapFolderFor(options.snapFolder, contents->folder.header);
-  auto snap = writeSnap(*contents, snapFolder);
-  if (snap) keepWithin(snapFolder, options.limits, *snap);
-  return snap;
+  return writeTo(placeFor(options.snapFolder, contents->folder), *contents, options.limits);
 }
 
 model::Result<std::optional<fs::path>> collectFault(pid_t pid, pid_t tid, const FaultOptions& options) {
@@ -208,7 +243,8 @@ model::Result<std::optional<fs::path>> collectFault(pid_t pid, pid_t tid, const 
   // The others of its group first, for they run on; but not if there may be no snap of this one.
   std::optional<GroupEvent> group;
   const auto announce = [&](const format::ProcessHeader& header) {
-    group = announceBreakDown(options.processFolder, header, snapFolderFor(options.snapFolder, header),
+    group = announceBreakDown(options.processFolder, header,
+                              snapFolderFor(options.snapFolder, options.processFolder, header),
                               reasonOf(header), rules);
   };
   if (const auto early = readProcessHeader(options.processFolder); early && !counted) announce(*early);
@@ -219,16 +255,15 @@ model::Result<std::optional<fs::path>> collectFault(pid_t pid, pid_t tid, const 
     return model::fail(std::format("does not tell of a fault in thread {} of process {}", tid, pid),
                        (options.processFolder / "process").string());
   contents->reason = reasonOf(process);
-  const fs::path snapFolder = snapFolderFor(options.snapFolder, process);
+  const SnapPlace place = placeFor(options.snapFolder, contents->folder);
   const std::uint64_t key = counted ? faultKey(contents->folder, contents->maps) : 0;
   std::optional<fs::path> result;
-  if (!counted || isNew(key, snapFolder, rules)) {
+  if (!counted || isNew(key, place, rules)) {
     if (counted) announce(process);
     contents->group = group;
-    auto snap = writeSnap(*contents, snapFolder);
+    auto snap = writeTo(place, *contents, options.limits);
     if (!snap) return std::unexpected(snap.error());
-    keepWithin(snapFolder, options.limits, *snap);
-    if (counted) noteFault(snapFolder, key);
+    if (counted) note(key, place);
     result = std::move(*snap);
   }
   markSnapped(options.processFolder);
@@ -266,10 +301,7 @@ model::Result<fs::path> collectOccasion(pid_t pid, pid_t tid, const OccasionOpti
       options.occasion == Occasion::Call ? format::SnapReason::Api : format::SnapReason::Policy;
   contents->occasionTid = tid;
   contents->occasion = describe(options.occasion, options.text);
-  const fs::path folder = snapFolderFor(options.snapFolder, contents->folder.header);
-  auto snap = writeSnap(*contents, folder);
-  if (snap) keepWithin(folder, options.limits, *snap);
-  return snap;
+  return writeTo(placeFor(options.snapFolder, contents->folder), *contents, options.limits);
 }
 
 model::Result<std::vector<fs::path>> recover(const RecoverOptions& options) {
@@ -282,6 +314,9 @@ model::Result<std::vector<fs::path>> recover(const RecoverOptions& options) {
   std::error_code error;
   // No ring folder: nothing was ever recorded.
   if (options.folder.empty() && !fs::exists(top, error)) return std::vector<fs::path>{};
+  // Where everybody may make folders, somebody else may have made this one.
+  if (options.folder.empty())
+    if (const auto isPrivate = checkPrivateFolder(top); !isPrivate) return std::unexpected(isPrivate.error());
   std::vector<fs::path> folders;
   for (fs::directory_iterator it(top, error), end; !error && it != end; it.increment(error))
     if (parseProcessName(it->path().filename().string())) folders.push_back(it->path());
@@ -306,11 +341,14 @@ model::Result<std::vector<fs::path>> recover(const RecoverOptions& options) {
 bool wantsFault(const fs::path& processFolder, const fs::path& snapFolder) {
   const SiteRules rules = siteRules();
   if (rules.faultTime.count() == 0) return true;
-  const auto folder = readProcessFolder(processFolder);
-  return folder && isNew(faultKey(*folder, {}), snapFolder, rules);
+  const auto opened = openProcessFolder(processFolder);
+  if (!opened) return false;
+  const auto folder = readProcessFolder(*opened);
+  return folder && isNew(faultKey(*folder, {}), {snapFolder, ::geteuid()}, rules);
 }
 
 void removeEnded(const fs::path& ringFolder) {
+  if (!checkPrivateFolder(ringFolder)) return;
   std::error_code error;
   std::vector<fs::path> ended;
   for (fs::directory_iterator it(ringFolder, error), end; !error && it != end; it.increment(error)) {

@@ -1,12 +1,15 @@
 #include "runtime/collect/snap_assembly.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <format>
 
+#include "runtime/collect/file_rights.h"
 #include "runtime/collect/host.h"
 #include "runtime/collect/map_slicer.h"
 #include "runtime/collect/recover.h"
@@ -164,6 +167,33 @@ std::string describeGroup(const GroupEvent& event) {
   return text;
 }
 
+std::vector<std::string> filesOf(const SnapContents& contents) {
+  if (!contents.maps.empty()) return mappedFiles(contents.maps);
+  std::vector<std::string> files;
+  for (const format::ProcessModule& module : contents.folder.modules)
+    files.push_back(textField(module.path, sizeof module.path));
+  return files;
+}
+
+model::Result<Bytes> mapOf(const SnapContents& contents, const std::filesystem::path& file) {
+  const auto rights = FileRights::of(contents.folder.owner);
+  if (!rights) return std::unexpected(rights.error());
+  auto map = readMapSection(file);
+  // A process in a container or after chroot has its files elsewhere.
+  if (!map && contents.livingProcess)
+    if (auto other = readMapSection(std::format("/proc/{}/root{}", *contents.livingProcess, file.string())))
+      map = other;
+  return map;
+}
+
+std::string describeFilesOf(const SnapContents& contents) {
+  const auto rights = FileRights::of(contents.folder.owner);
+  if (!rights) return {};
+  const std::vector<std::string> files = filesOf(contents);
+  return describeFiles(files,
+                       contents.livingProcess ? std::format("/proc/{}/root", *contents.livingProcess) : "");
+}
+
 // The maps of the modules, each under its module's index; and a line for each that is missing.
 model::Result<void> addMaps(SnapWriter& writer, const SnapContents& contents,
                             const std::vector<SnapThread>& threads, std::string& notes) {
@@ -180,11 +210,7 @@ model::Result<void> addMaps(SnapWriter& writer, const SnapContents& contents,
     const format::ProcessModule& module = contents.folder.modules[i];
     if (module.bindState != static_cast<std::uint32_t>(format::BindState::Bound)) continue;
     const std::filesystem::path path = textField(module.path, sizeof module.path);
-    auto map = readMapSection(path);
-    // A process in a container or after chroot has its files elsewhere.
-    if (!map && contents.livingProcess)
-      if (auto other = readMapSection(std::format("/proc/{}/root{}", *contents.livingProcess, path.string())))
-        map = other;
+    const auto map = mapOf(contents, path);
     auto slice = map ? sliceMap(*map, module, {codes, addresses}, path)
                      : model::Result<Bytes>(std::unexpected(map.error()));
     if (!slice) {
@@ -197,12 +223,12 @@ model::Result<void> addMaps(SnapWriter& writer, const SnapContents& contents,
   return {};
 }
 
-std::vector<std::string> filesOf(const SnapContents& contents) {
-  if (!contents.maps.empty()) return mappedFiles(contents.maps);
-  std::vector<std::string> files;
-  for (const format::ProcessModule& module : contents.folder.modules)
-    files.push_back(textField(module.path, sizeof module.path));
-  return files;
+// Empty unless it is root's: of a process that was root's when it began, and whoever it is now.
+std::filesystem::path linkOfRoot(const std::filesystem::path& link) {
+  struct stat status{};
+  std::error_code error;
+  if (::lstat(link.c_str(), &status) != 0 || !S_ISLNK(status.st_mode) || status.st_uid != 0) return {};
+  return std::filesystem::read_symlink(link, error);
 }
 
 }  // namespace
@@ -212,10 +238,21 @@ format::SnapReason reasonOf(const format::ProcessHeader& header) {
   return header.faultSignal == SIGABRT ? format::SnapReason::Abort : format::SnapReason::Fault;
 }
 
-std::filesystem::path snapFolderFor(const std::filesystem::path& asked, const format::ProcessHeader& header) {
-  if (!asked.empty()) return asked;
-  const std::string told = textField(header.snapFolder, sizeof header.snapFolder);
-  return told.empty() ? defaultSnapFolder() : std::filesystem::path(told);
+SnapPlace snapPlaceFor(const std::filesystem::path& asked, const std::filesystem::path& processFolder,
+                       uid_t owner, const format::ProcessHeader& header) {
+  const uid_t self = ::geteuid();
+  if (!asked.empty()) return {asked, self};
+  std::filesystem::path told = textField(header.snapFolder, sizeof header.snapFolder);
+  if (self == 0 && owner == 0) told = linkOfRoot(processFolder / format::kSnapsLink);
+  return told.empty() ? SnapPlace{defaultSnapFolder(), self} : SnapPlace{told, owner};
+}
+
+std::filesystem::path snapFolderFor(const std::filesystem::path& asked,
+                                    const std::filesystem::path& processFolder,
+                                    const format::ProcessHeader& header) {
+  struct stat status{};
+  const bool known = ::lstat(processFolder.c_str(), &status) == 0;
+  return snapPlaceFor(asked, processFolder, known ? status.st_uid : ::geteuid(), header).folder;
 }
 
 std::string snapBaseName(const std::string& program, std::uint32_t pid, std::uint64_t realtimeNs) {
@@ -262,10 +299,7 @@ model::Result<std::filesystem::path> writeSnap(const SnapContents& contents,
     add(Type::AuxiliaryVector, 0, contents.memory.auxiliaryVector);
   if (result) result = addMemory(*writer, contents.memory);
   add(Type::Host, 0, bytesOf(paths.text(host)));
-  const std::vector<std::string> files = filesOf(contents);
-  add(Type::ModuleFiles, 0,
-      bytesOf(paths.lines(describeFiles(
-          files, contents.livingProcess ? std::format("/proc/{}/root", *contents.livingProcess) : ""))));
+  add(Type::ModuleFiles, 0, bytesOf(paths.lines(describeFilesOf(contents))));
   if (!result) return std::unexpected(result.error());
   return writer->finish();
 }

@@ -37,10 +37,22 @@ std::string snapBaseName(const std::string& program, std::uint32_t pid, std::uin
 // The reason that the process file itself tells: a fault, an abort, or that the process was killed.
 format::SnapReason reasonOf(const format::ProcessHeader& header);
 
-// Where the snap goes: as asked, else as the process was told, else the default.
-std::filesystem::path snapFolderFor(const std::filesystem::path& asked, const format::ProcessHeader& header);
+// Where a snap goes, and with whose rights it is written.
+struct SnapPlace {
+  std::filesystem::path folder;
+  uid_t user = 0;
+};
+// As asked, else as the process was told, else the default. To root the word of another user's folder holds
+// as far as that user's rights go, and of root's own processes that of the link (process.h).
+SnapPlace snapPlaceFor(const std::filesystem::path& asked, const std::filesystem::path& processFolder,
+                       uid_t owner, const format::ProcessHeader& header);
+// The same, of a folder that was not opened: the folder alone.
+std::filesystem::path snapFolderFor(const std::filesystem::path& asked,
+                                    const std::filesystem::path& processFolder,
+                                    const format::ProcessHeader& header);
 
-// A module whose map is missing costs only its map: the section Host says so.
+// A module whose map is missing costs only its map: the section Host says so. To be called with the rights
+// with which the snap is written; the files that the process names are read with those of its folder's owner.
 model::Result<std::filesystem::path> writeSnap(const SnapContents& contents,
                                                const std::filesystem::path& snapFolder);
 

@@ -38,6 +38,9 @@ std::unexpected<model::Error> failWithErrno(const std::string& what, const std::
 
 // The whole of a regular file or of one in /proc. Follows no link at the end of the path if told so.
 model::Result<Bytes> readWhole(const std::filesystem::path& path, bool followLink = true);
+// The whole of a regular file, of at most `most` bytes, in an opened folder: the last part of the path names
+// it there, and is followed nowhere. Does not wait at a pipe's other end.
+model::Result<Bytes> readRegular(int folder, const std::filesystem::path& path, std::uint64_t most);
 std::string textOf(const Bytes& bytes);
 
 }  // namespace traceback::collect

@@ -35,7 +35,7 @@ std::string imageOf(pid_t pid) {
 std::optional<GroupEvent> announceHang(const std::filesystem::path& folder) {
   const auto header = readProcessHeader(folder);
   if (!header) return std::nullopt;
-  return announceBreakDown(folder, *header, snapFolderFor({}, *header), format::SnapReason::Hang,
+  return announceBreakDown(folder, *header, snapFolderFor({}, folder, *header), format::SnapReason::Hang,
                            siteRules());
 }
 

@@ -6,6 +6,9 @@
 //   RINGS/PID-START/TID-N.ring      one a thread (ring.h); N counts the process's rings. TID is the
 //                                   thread that it was made for, or 0; whose it is now stands
 //                                   in it
+//   RINGS/PID-START/snaps           of root's processes that were told where their snaps go: a link there.
+//                                   The process file says so, too, but is written by the process, which
+//                                   may have become another user's since
 //
 // RINGS is $XDG_RUNTIME_DIR/traceback if that is set and can be had, else /dev/shm/traceback-UID; both are
 // memory file systems, and the folder is private to the user (mode 0700, owner checked). START is field
@@ -21,6 +24,7 @@ namespace traceback::format {
 
 inline constexpr std::uint64_t kProcessMagic = 0x0A0D'434F'5250'4254;  // "TBPROC\r\n"
 inline constexpr std::uint32_t kProcessVersion = 1;
+inline constexpr char kSnapsLink[] = "snaps";
 inline constexpr unsigned kMaxModules = 1024;
 inline constexpr unsigned kModulePathSize = 960;
 

@@ -159,6 +159,9 @@ long mapProcessFile(std::uint64_t place) {
   if (folder < 0) return -1;
   const long file = systemCall(__NR_openat, folder, asLong("process"),
                                O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (!process.environment.snapFolder.empty() && systemCall(__NR_geteuid) == 0)
+    systemCall(__NR_symlinkat, asLong(process.environment.snapFolder.c_str()), folder,
+               asLong(format::kSnapsLink));
   systemCall(__NR_close, folder);
   if (failed(file)) return -1;
   const std::uint64_t first = sizeof(format::ProcessHeader) + kModulesAtStart * sizeof(format::ProcessModule);

@@ -10,6 +10,7 @@
 #include "app/traceback/output.h"
 #include "model/text_format.h"
 #include "model/utf8.h"
+#include "runtime/collect/private_folder.h"
 #include "runtime/collect/process_folder.h"
 #include "runtime/collect/recover.h"
 #include "runtime/collect/service_client.h"
@@ -30,6 +31,7 @@ std::vector<Watched> recordedProcesses() {
   namespace fs = std::filesystem;
   std::vector<Watched> found;
   std::error_code error;
+  if (!collect::checkPrivateFolder(collect::defaultRingFolder())) return found;
   for (fs::directory_iterator it(collect::defaultRingFolder(), error), end; !error && it != end;
        it.increment(error)) {
     const auto name = collect::parseProcessName(it->path().filename().string());
