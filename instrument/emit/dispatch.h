@@ -4,11 +4,14 @@
 // that such jumps are known to lead to and goes to their copies; any other address it jumps to as it is,
 // which runs original code: untraced, but right. So nothing need be proved about the program's tables.
 //
-//       spill rax, rcx, rdx; rdx = target; keep the flags
+//       spill base, index; index = target
 //       for its own table and those of its kin:
-//         rcx = rdx - lowest; if rcx < range and (i = index[rcx]) != 0: restore all, jump to table +
-//         distance[i]
+//         index -= lowest; if index < range and (i = table.index[index]) != 0: restore what the targets need,
+//         jump to table + distance[i]
 //       restore all, do the original jump
+//
+// base and index are registers that no known target needs, if there are such. Flags are kept only if they are
+// live where the jump may lead, as far as is known (liveness.h): probes in front of it rely on the same.
 //
 // A table is read only, and lies behind all copies:
 //       index[range], of one byte each, or two if there are more than 255 targets
@@ -26,8 +29,9 @@
 namespace traceback::instrument {
 
 // All jumps of a function, and of its kin, share its table. `functions`: in whose tables the jump looks.
+// `live`: the flags that are needed where it leads.
 void emitDispatch(CodeBuilder& code, std::span<const Function* const> functions, const Instruction& jump,
-                  std::span<const std::uint8_t> raw);
+                  std::span<const std::uint8_t> raw, FlagSet live);
 
 std::uint64_t dispatchTableSize(const Function& function);
 // `out`: of that size. `copy`: where the function's copy is, from the start of the table; `blocks`: its

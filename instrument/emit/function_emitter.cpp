@@ -253,7 +253,7 @@ class Emitter {
       case Flow::IndirectJump:
         if (exactly) break;
         if (const auto functions = functionsWithItsTargets(); !functions.empty()) {
-          emitDispatch(m_code, functions, insn, raw);
+          emitDispatch(m_code, functions, insn, raw, m_function.jumpFlags);
           return;
         }
         break;

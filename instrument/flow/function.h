@@ -65,6 +65,7 @@ struct Function {
   // Places in it that indirect jumps may go to, its own and those of its kin, as far as known; sorted.
   std::vector<VirtAddr> indirectTargets;
   FlagSet indirectFlags = 0;  // live there
+  FlagSet jumpFlags = kAllFlags;  // live where its indirect jumps lead, there or elsewhere
   // Parts of the same function (f.cold), as jumps between their middles show: numbers of functions that have
   // places to which its own indirect jumps may go.
   std::vector<std::uint32_t> kin;

@@ -43,7 +43,10 @@ class Liveness {
       for (Function& f : functions)
         if (!f.blocks.empty()) noteFlags(f);
     }
-    for (Function& f : functions) f.keepsCursor = mayKeepCursor(f);
+    for (Function& f : functions) {
+      f.keepsCursor = mayKeepCursor(f);
+      f.jumpFlags = (atIndirectJump(f) | f.returnFlags) & kAllFlags;
+    }
     for (Function& f : functions)
       for (Block& block : f.blocks) block.liveFlags &= kAllFlags;
   }

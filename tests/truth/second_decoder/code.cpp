@@ -181,7 +181,12 @@ bool Decoder::decode(std::span<const unsigned char> bytes, std::uint64_t address
         out.ripTarget = address + m_insn->size + std::uint64_t(operand.mem.disp);
         out.ripOffset = x86.encoding.disp_offset;
       }
-      if (operand.mem.index != X86_REG_INVALID) out.base = X86_REG_INVALID;
+      if (operand.mem.index != X86_REG_INVALID) {
+        out.element = operand.mem.base;
+        out.index = operand.mem.index;
+        out.scale = unsigned(operand.mem.scale);
+        out.base = X86_REG_INVALID;
+      }
     }
   }
   const bool branch = cs_insn_group(m_capstone, m_insn, CS_GRP_JUMP) ||

@@ -24,7 +24,8 @@ struct Code {
   std::uint64_t imm = 0;
   std::int64_t disp = 0;
   unsigned reg0 = 0, reg1 = 0;    // register operands, by position
-  unsigned base = 0, segment = 0;
+  unsigned base = 0, segment = 0;  // no base if there is an index too
+  unsigned element = 0, index = 0, scale = 0;  // base, index and factor of an operand that has an index
   bool memoryFirst = false, memory = false;
   unsigned width = 0;             // of the memory operand
   Effects effects;

@@ -92,6 +92,8 @@ class CopyChecker {
       std::uint64_t lowest, range;
       unsigned indexSize;
       std::int64_t distances;  // in front of the first
+      std::uint16_t lost = 0;  // registers that its targets find changed
+      bool losesFlags = false;
     };
     std::map<std::uint64_t, Table> tables;  // by address
   };
@@ -138,6 +140,7 @@ class CopyChecker {
   bool isWayToWrap(const Code& lea, const Code& jump, unsigned reg, bool kept) const;
   bool checkInstruction(Line& line, const Code& original, bool exactly);
   bool checkDispatch(Line& line, const Code& original, bool& found);
+  bool checkLookup(Line& line, unsigned base, unsigned index, bool keepsFlags);
   bool checkShortBranch(Line& line, const Code& original, bool exactly);
   bool checkWraps(Line& line);
   bool checkDisplaced(Line& line, std::uint64_t displaced, std::uint64_t window);
