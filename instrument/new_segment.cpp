@@ -120,7 +120,11 @@ class SegmentBuilder {
     if (reference.table) {
       return copyOf(*m_plan.program.functionStartingAt(reference.target))->tablePlace;
     }
-    if (!reference.resolved) return reference.target;
+    if (reference.to == CodeBuilder::Reference::To::Itself) return reference.target;
+    if (reference.to == CodeBuilder::Reference::To::BehindEntry) {
+      const FunctionCode* copy = copyOf(*m_plan.program.functionStartingAt(reference.target));
+      return {copy->place.value + copy->behindEntry};
+    }
     if (!from.keepsCursor)
       if (const Function* f = m_plan.program.functionStartingAt(reference.target))
         if (const FunctionCode* copy = copyOf(*f); copy != nullptr && copy->keepsCursor)

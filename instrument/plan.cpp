@@ -9,6 +9,7 @@
 #include "instrument/analysis/code_targets.h"
 #include "instrument/analysis/eligibility.h"
 #include "instrument/analysis/entry_window.h"
+#include "instrument/flow/call_order.h"
 #include "instrument/flow/flow_graph.h"
 #include "instrument/flow/liveness.h"
 #include "instrument/flow/tiling.h"
@@ -64,14 +65,13 @@ void checkUnwinding(const Program& program, Function& f) {
 }
 
 // Divides all functions into DAGs, with as long paths as the codes last for. Returns the first free code.
-std::uint32_t tileAll(Plan& plan, unsigned threads) {
+std::uint32_t tileAll(Plan& plan, const Waves& waves, unsigned threads) {
   // So many that dozens of such modules find room in a process.
   constexpr std::uint64_t kWanted = 1u << 26;
   std::vector<Function>& functions = plan.program.functions;
   for (unsigned bits = format::kMaxPathBits;; bits -= 2) {
-    forEachIndex(functions.size(), threads, [&](std::size_t i) {
-      if (functions[i].skip == SkipReason::None) tile(functions[i], bits);
-    });
+    for (const auto& wave : waves)
+      forEachIndex(wave.size(), threads, [&](std::size_t i) { tile(functions[wave[i]], bits, functions); });
     std::uint64_t codes = 0;
     for (const Function& f : functions)
       for (const Dag& dag : f.dags) codes += std::uint64_t{1} << dag.bits;
@@ -88,6 +88,10 @@ std::uint32_t tileAll(Plan& plan, unsigned threads) {
     }
     nextCode = after;
   }
+  // What became of them only now.
+  for (Function& f : functions)
+    for (Block& block : f.blocks)
+      if (block.passesEntry && functions[block.callee].skip != SkipReason::None) block.passesEntry = false;
   return nextCode;
 }
 
@@ -135,7 +139,9 @@ model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& optio
     if (f.skip != SkipReason::None) return;
     plan.windows[i] = chooseEntryWindow(plan.program, targets, f);
   });
-  const std::uint32_t nextCode = tileAll(plan, options.threads);
+  const Waves waves = findPassableEntries(plan.program, !options.without.contains(kPassedEntries),
+                                          !options.without.contains(kKeptCursor), options.threads);
+  const std::uint32_t nextCode = tileAll(plan, waves, options.threads);
   constexpr std::uint32_t kUnit = 1u << format::kMaxPathBits;
   plan.codeSpan = (nextCode + kUnit - 1) & ~(kUnit - 1);
   plan.codeBase = baseFor(image.bytes(), plan.codeSpan);

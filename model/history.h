@@ -11,7 +11,7 @@
 
 namespace traceback::model {
 
-// Where a record began: its address and, with debug information, its line.
+// Where a record began, or went on in another function: its address and, with debug information, its line.
 struct HistoryPlace {
   enum class Kind : std::uint8_t {
     Code,   // behind a call, at a jump's target and the like
@@ -28,7 +28,7 @@ struct HistoryPlace {
 struct HistoryFunction {
   ModuleId module;
   FunctionId function;  // none: records of a module without a map
-  std::uint64_t times = 0;  // records; the sum of its places'
+  std::uint64_t times = 0;  // the sum of its places'
   std::vector<HistoryPlace> places;  // most frequent first
 };
 
@@ -40,7 +40,14 @@ struct HistoryStretch {
   std::uint64_t words = 0;  // in all parts: there were no more records than that
   std::uint64_t sampled = 0;  // records read
   std::uint64_t unnamed = 0;  // of these, what there was no room to tell apart, or nobody knows
-  std::vector<HistoryFunction> functions;  // most frequent first; their times and `unnamed` make `sampled`
+  std::vector<HistoryFunction> functions;  // most frequent first; their times and `unnamed` make counted()
+
+  // Of what all times are shares: a record counts for each function that it is of, as if it were several.
+  std::uint64_t counted() const {
+    std::uint64_t sum = unnamed;
+    for (const HistoryFunction& function : functions) sum += function.times;
+    return sum;
+  }
 };
 
 struct ThreadHistory {

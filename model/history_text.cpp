@@ -33,8 +33,8 @@ std::string nameOf(const Trace& trace, const HistoryFunction& function) {
   return module ? std::format("code of {}, whose map is missing", printable(module->name)) : "?";
 }
 
-std::string functionLine(const Trace& trace, const HistoryFunction& function, std::uint64_t sampled) {
-  const double share = 100.0 * static_cast<double>(function.times) / static_cast<double>(sampled);
+std::string functionLine(const Trace& trace, const HistoryFunction& function, double counted) {
+  const double share = 100.0 * static_cast<double>(function.times) / counted;
   std::string line = std::format("    {:3.0f} %  {}", share, nameOf(trace, function));
   for (std::size_t i = 0; i < std::min(kMostPlaces, function.places.size()); ++i) {
     const HistoryPlace& place = function.places[i];
@@ -124,13 +124,12 @@ std::vector<std::string> historyLines(const Trace& trace, const HistoryStretch& 
                               numbered(stretch.sampled, "record"), stretch.looked,
                               numbered(stretch.parts, "part")));
   const std::size_t shown = std::min(kMostFunctions, stretch.functions.size());
-  for (std::size_t i = 0; i < shown; ++i)
-    lines.push_back(functionLine(trace, stretch.functions[i], std::max<std::uint64_t>(stretch.sampled, 1)));
+  const auto counted = static_cast<double>(std::max<std::uint64_t>(stretch.counted(), 1));
+  for (std::size_t i = 0; i < shown; ++i) lines.push_back(functionLine(trace, stretch.functions[i], counted));
   std::uint64_t rest = stretch.unnamed;
   for (std::size_t i = shown; i < stretch.functions.size(); ++i) rest += stretch.functions[i].times;
   if (rest != 0) {
-    const double share =
-        100.0 * static_cast<double>(rest) / static_cast<double>(std::max<std::uint64_t>(stretch.sampled, 1));
+    const double share = 100.0 * static_cast<double>(rest) / counted;
     lines.push_back(std::format("    {:3.0f} %  other code", share));
   }
   return lines;

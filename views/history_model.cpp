@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::size_t kNamed = 4;  // functions in a stretch's row
 
-QString shareText(std::uint64_t times, std::uint64_t sampled) {
+QString shareText(std::uint64_t times, std::uint64_t counted) {
   const double percent =
-      100.0 * static_cast<double>(times) / static_cast<double>(std::max<std::uint64_t>(sampled, 1));
+      100.0 * static_cast<double>(times) / static_cast<double>(std::max<std::uint64_t>(counted, 1));
   return QStringLiteral("%1 %").arg(percent, 0, 'f', percent < 10 ? 1 : 0);
 }
 
@@ -26,10 +26,11 @@ QString spanBetween(const model::Trace& trace, model::Ticks from, std::optional<
 
 QString busiestText(const model::Trace& trace, const model::HistoryStretch& stretch) {
   QStringList names;
+  const std::uint64_t counted = stretch.counted();
   for (std::size_t i = 0; i < std::min(kNamed, stretch.functions.size()); ++i) {
     const model::HistoryFunction& function = stretch.functions[i];
     names << HistoryModel::tr("%1 %2").arg(shortFunctionName(trace, function.function),
-                                           shareText(function.times, stretch.sampled));
+                                           shareText(function.times, counted));
   }
   if (stretch.functions.size() > kNamed)
     names << HistoryModel::tr("%1 more").arg(count(stretch.functions.size() - kNamed));
@@ -83,9 +84,9 @@ void HistoryPlacesModel::show(std::shared_ptr<const model::Trace> trace,
   beginResetModel();
   m_trace = std::move(trace);
   m_rows.clear();
-  m_sampled = 1;
+  m_counted = 1;
   if (stretch != nullptr) {
-    m_sampled = stretch->sampled;
+    m_counted = stretch->counted();
     for (const model::HistoryFunction& function : stretch->functions) {
       if (function.places.empty()) m_rows.push_back({&function, nullptr, function.times});
       for (const model::HistoryPlace& place : function.places)
@@ -124,7 +125,7 @@ QVariant HistoryPlacesModel::data(const QModelIndex& index, int role) const {
 QString HistoryPlacesModel::cell(const Row& row, int column) const {
   switch (column) {
     case kShare:
-      return shareText(row.times, m_sampled);
+      return shareText(row.times, m_counted);
     case kFunction:
       if (row.function == nullptr) return tr("other code");
       return shortFunctionName(*m_trace, row.function->function);

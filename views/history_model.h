@@ -67,7 +67,7 @@ class HistoryPlacesModel : public RowsModel {
 
   std::shared_ptr<const model::Trace> m_trace;  // which keeps the rows' functions and places
   std::vector<Row> m_rows;
-  std::uint64_t m_sampled = 1;
+  std::uint64_t m_counted = 1;
 };
 
 }  // namespace traceback::views

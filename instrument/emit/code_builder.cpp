@@ -71,8 +71,9 @@ void CodeBuilder::jumpLong(Label label) {
   item.isLong = true;
 }
 
-void CodeBuilder::jump(VirtAddr original) {
+void CodeBuilder::jump(VirtAddr original, bool passesEntry) {
   Item& item = add(Item::Kind::Jump, {});
+  item.passesEntry = passesEntry;
   item.target = original;
   item.size = kLongJump;
   item.isLong = true;
@@ -93,8 +94,9 @@ void CodeBuilder::branch(std::uint8_t condition, VirtAddr original) {
   item.isLong = true;
 }
 
-void CodeBuilder::call(VirtAddr original) {
+void CodeBuilder::call(VirtAddr original, bool passesEntry) {
   Item& item = add(Item::Kind::Call, {});
+  item.passesEntry = passesEntry;
   item.target = original;
   item.size = kLongJump;
 }
@@ -161,13 +163,14 @@ std::vector<std::byte> CodeBuilder::encode(std::vector<Reference>& references) c
     const Item& item = m_items[i];
     const auto code = std::span(out).subspan(item.offset, item.size);
     const bool inside = item.label.index != kNoLabel;
+    const auto copy = item.passesEntry ? Reference::To::BehindEntry : Reference::To::Copy;
     // Fills a displacement to the label, or leaves it to whoever places the code.
     const auto refer = [&](std::size_t at, bool resolved) {
       if (inside)
         store32(code, at, std::int64_t(offsetOf(item.label)) - (item.offset + item.size));
       else
         references.push_back({item.target, std::uint32_t(item.offset + at), std::uint8_t(item.size - at - 4),
-                              resolved, item.kind == Item::Kind::RipTable,
+                              resolved ? copy : Reference::To::Itself, item.kind == Item::Kind::RipTable,
                               item.kind == Item::Kind::CallRoutine});
     };
     switch (item.kind) {

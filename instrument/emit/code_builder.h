@@ -31,37 +31,40 @@ class CodeBuilder {
     VirtAddr target;
     std::uint32_t field = 0;   // offset of its 32 bits
     std::uint8_t tail = 0;     // bytes of the instruction behind them
-    bool resolved = false;     // to the copy of what is at `target`, if there is one
-    bool table = false;        // to the lookup table of the function at `target`, which has one
-    bool routine = false;      // to the record routine of the number `target`
+    // To `target` itself; to the copy of what is there, if there is one; to behind the probe of that copy's
+    // entry.
+    enum class To : std::uint8_t { Itself, Copy, BehindEntry } to = To::Itself;
+    bool table = false;  // to the lookup table of the function at `target`, which has one
+    bool routine = false;  // to the record routine of the number `target`
   };
   static_assert(sizeof(Reference) == 16);
 
   struct Item {
     enum class Kind : std::uint8_t {
-      Bytes,        // as they are
+      Bytes,  // as they are
       RipAbsolute,  // bytes with a 32-bit displacement to `target`, which stays where it is
-      RipLabel,     // the same, to `label`
-      RipTable,     // the same, to the lookup table of the function that starts at `target`
-      Jump,         // jmp; to `label`, or to the copy of `target`
-      Branch,       // jcc
-      Call,         // call, of the copy of `target`
+      RipLabel,  // the same, to `label`
+      RipTable,  // the same, to the lookup table of the function that starts at `target`
+      Jump,  // jmp; to `label`, or to the copy of `target`
+      Branch,  // jcc
+      Call,  // call, of the copy of `target`
       CallRoutine,  // call, of the record routine of the number `target`
     };
     Kind kind = Kind::Bytes;
-    std::uint8_t size = 0;        // as it stands
-    std::uint8_t condition = 0;   // of a Branch
+    std::uint8_t size = 0;  // as it stands
+    std::uint8_t condition = 0;  // of a Branch
     std::uint8_t dispOffset = 0;  // of the displacement within the bytes
-    bool isLong = false;          // a Jump or Branch with 32 bits of displacement
-    std::uint32_t bytes = 0;      // index into the pool
-    std::uint32_t origin = 0;     // index into origins
+    bool isLong = false;  // a Jump or Branch with 32 bits of displacement
+    bool passesEntry = false;  // of the function at `target`, a Jump or Call does
+    std::uint32_t bytes = 0;  // index into the pool
+    std::uint32_t origin = 0;  // index into origins
     Label label;
     VirtAddr target;
-    std::uint32_t offset = 0;     // from the start of the code, once settled
+    std::uint32_t offset = 0;  // from the start of the code, once settled
   };
 
   Label newLabel();
-  void bind(Label label);         // to the next item
+  void bind(Label label);  // to the next item
   // What follows belongs to this instruction.
   void setOrigin(Origin origin);
 
@@ -72,10 +75,10 @@ class CodeBuilder {
   void ripTable(std::span<const std::uint8_t> code, std::uint8_t dispOffset, VirtAddr function);
   void jump(Label label);
   void jumpLong(Label label);
-  void jump(VirtAddr original);
+  void jump(VirtAddr original, bool passesEntry = false);
   void branch(std::uint8_t condition, Label label);
   void branch(std::uint8_t condition, VirtAddr original);
-  void call(VirtAddr original);
+  void call(VirtAddr original, bool passesEntry = false);
   // The same to an address that is not to be replaced by a copy's.
   void jumpExactly(VirtAddr address);
   void branchExactly(std::uint8_t condition, VirtAddr address);
@@ -86,7 +89,7 @@ class CodeBuilder {
   void settle();
   std::uint32_t size() const { return m_size; }
   std::uint32_t offsetOf(Label label) const;
-  std::uint32_t endOf(Label label) const;   // behind the item that the label is bound to
+  std::uint32_t endOf(Label label) const;  // behind the item that the label is bound to
   std::span<const Item> items() const { return m_items; }
   const Origin& origin(const Item& item) const { return m_origins[item.origin]; }
 
@@ -100,8 +103,8 @@ class CodeBuilder {
   std::vector<Item> m_items;
   std::vector<Origin> m_origins;
   std::vector<std::uint8_t> m_pool;
-  std::vector<std::uint32_t> m_labels;       // item each is bound to
-  std::vector<std::uint8_t> m_exact;         // by item: target is not resolved
+  std::vector<std::uint32_t> m_labels;  // item each is bound to
+  std::vector<std::uint8_t> m_exact;  // by item: target is not resolved
   std::uint32_t m_size = 0;
 };
 

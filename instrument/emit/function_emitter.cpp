@@ -110,9 +110,11 @@ class Emitter {
     }
     for (std::uint32_t i = block.first; i < block.end; ++i) {
       m_edge = i + 1 == block.end ? takenEdgeOf(b) : std::optional<Label>();
+      m_passesEntry = i + 1 == block.end && block.passesEntry && m_options.probes;
       emitInstruction(m_function.instructions[i], false);
     }
     m_edge.reset();
+    m_passesEntry = false;
     if (setsBit(block) && block.bitEdge == 1) emitBit(block);
   }
 
@@ -248,7 +250,7 @@ class Emitter {
         emitShortBranch(insn, raw, exactly);
         return;
       case Flow::Call:
-        exactly ? m_code.callExactly(insn.target) : m_code.call(insn.target);
+        exactly ? m_code.callExactly(insn.target) : m_code.call(insn.target, m_passesEntry);
         return;
       case Flow::IndirectJump:
         if (exactly) break;
@@ -284,7 +286,7 @@ class Emitter {
   }
 
   void jumpTo(std::optional<Label> label, VirtAddr target) {
-    label ? m_code.jump(*label) : m_code.jump(target);
+    label ? m_code.jump(*label) : m_code.jump(target, m_passesEntry);
   }
 
   // jrcxz and loop reach 127 bytes:   op take; jmp next; take: jmp target; next:
@@ -338,6 +340,7 @@ class Emitter {
     if (m_gate.index != Label{}.index) m_out.gate = m_code.offsetOf(m_gate);
     if (m_unkeptEntry) m_out.unkeptEntry = m_code.offsetOf(*m_unkeptEntry);
     m_out.keepsCursor = m_keeps;
+    m_out.behindEntry = m_code.offsetOf(m_behindHeads.front());
     m_out.hasTable = !m_function.indirectTargets.empty();
     m_out.blocks.reserve(m_blocks.size());
     for (const Label block : m_blocks) m_out.blocks.push_back(m_code.offsetOf(block));
@@ -387,6 +390,7 @@ class Emitter {
   };
   std::vector<TakenEdge> m_takenEdges;
   std::optional<Label> m_edge;  // where the branch that is being emitted is to lead instead
+  bool m_passesEntry = false;  // the call or jump that is being emitted
   std::vector<Label> m_separate;  // where the records of head probes are claimed
   std::vector<Label> m_exact;  // jumps that pass them
   std::optional<Label> m_unkeptEntry;

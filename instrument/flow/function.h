@@ -29,6 +29,9 @@ struct Block {
   std::uint32_t dag = 0;              // of a head: index in Function::dags
   std::uint8_t bit = format::kNoBit;  // Branch: of the path, which one of its edges sets
   std::uint8_t bitEdge = 0;           // that edge: 0 taken, 1 not taken
+  // Of a call or jump to another function's start, behind whose entry's probe it may lead: that function.
+  std::uint32_t callee = kNone;
+  bool passesEntry = false;  // it does lead there: the record goes on in it
   RegisterSet live = kAllRegisters;  // at its start
   FlagSet liveFlags = kAllFlags;
 };
@@ -72,6 +75,7 @@ struct Function {
   bool reachedByKin = false;  // it is kin of another in that sense
   std::vector<Block> blocks;  // by address
   std::vector<Dag> dags;  // by code
+  std::uint8_t entryBits = 0;  // that a record may set from its entry on
   // All blocks that are reached, each behind those from which control comes to it, unless it is a head.
   std::vector<BlockIndex> order;
 

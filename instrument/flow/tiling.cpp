@@ -110,6 +110,31 @@ unsigned costOfEdge(const Function& f, const Block& block, unsigned edge) {
   return kProbe + (edge == 1 || isOnlyWayTo(f, block, edge) ? 0 : kJump);
 }
 
+// How many branches with a bit may be in front of each block in one record.
+std::vector<std::uint8_t> bitsInFront(const Function& f) {
+  std::vector<std::uint8_t> out(f.blocks.size());
+  for (const BlockIndex b : f.order) {
+    const Block& block = f.blocks[b];
+    const auto behind = std::uint8_t(out[b] + (block.bit == format::kNoBit ? 0 : 1));
+    for (unsigned edge = 0; edge < 2; ++edge)
+      if (const BlockIndex to = f.onward(block, edge); to != kNone) out[to] = std::max(out[to], behind);
+  }
+  return out;
+}
+
+// Where the records may go on in the functions that are called: as far as there is room, for no head is put
+// in front for it, and where that is worth its codes.
+void passEntries(Function& f, unsigned mostBits, std::span<const Function> functions) {
+  constexpr unsigned kMost = 6;
+  const std::vector<std::uint8_t> inFront = bitsInFront(f);
+  for (const BlockIndex b : f.order) {
+    Block& block = f.blocks[b];
+    if (block.callee == kNone) continue;
+    const unsigned bits = functions[block.callee].entryBits;
+    block.passesEntry = bits <= kMost && inFront[b] + bits <= mostBits;
+  }
+}
+
 }  // namespace
 
 bool bitIsSetInTarget(const Function& f, const Block& block) {
@@ -117,8 +142,9 @@ bool bitIsSetInTarget(const Function& f, const Block& block) {
          block.successor[1] != block.successor[0];
 }
 
-void tile(Function& f, unsigned mostBits) {
+void tile(Function& f, unsigned mostBits, std::span<const Function> functions) {
   for (Block& block : f.blocks) {
+    block.passesEntry = false;
     if (block.crowded == Block::Crowded::No) continue;
     block.head = block.open = block.crowded == Block::Crowded::OpenHead;
     block.crowded = Block::Crowded::No;
@@ -127,14 +153,16 @@ void tile(Function& f, unsigned mostBits) {
   // How many branches with a bit there may be from the block's start on: bits are counted from a DAG's end,
   // so that a block that is in several has the same in all, and none has more than it needs.
   std::vector<std::uint8_t> height(f.blocks.size());
-  const auto heightBehind = [&](const Block& block, unsigned edge) {
-    const BlockIndex to = f.onward(block, edge);
-    return to == kNone ? std::uint8_t{0} : height[to];
+  const auto heightBehind = [&](const Block& block) {
+    std::uint8_t most = block.passesEntry ? functions[block.callee].entryBits : 0;
+    for (unsigned edge = 0; edge < 2; ++edge)
+      if (const BlockIndex to = f.onward(block, edge); to != kNone) most = std::max(most, height[to]);
+    return most;
   };
   for (std::size_t i = f.order.size(); i-- > 0;) {
     Block& block = f.blocks[f.order[i]];
     block.bit = format::kNoBit;
-    std::uint8_t above = std::max(heightBehind(block, 0), heightBehind(block, 1));
+    std::uint8_t above = heightBehind(block);
     if (needsBit(f, block)) block.bit = above++;
     height[f.order[i]] = above;
     // No branch in front finds a bit any more.
@@ -143,6 +171,14 @@ void tile(Function& f, unsigned mostBits) {
     block.head = true;
     block.open = false;
   }
+  passEntries(f, mostBits, functions);
+  for (std::size_t i = f.order.size(); i-- > 0;) {
+    Block& block = f.blocks[f.order[i]];
+    std::uint8_t above = heightBehind(block);
+    if (block.bit != format::kNoBit) block.bit = above++;
+    height[f.order[i]] = above;
+  }
+  f.entryBits = height.front();
   // Not before: a block that became a head changes what branches in front of it need.
   const Likelihoods likelihoods(f);
   f.dags.clear();

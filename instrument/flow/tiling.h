@@ -6,14 +6,17 @@
 // less often, and costs less. That the bit is clear says that the other was taken.
 #pragma once
 
+#include <span>
+
 #include "instrument/flow/function.h"
 
 namespace traceback::instrument {
 
-// Fills Function::dags, Function::order, and the blocks' head, dag, bit and bitEdge. Beside the blocks that
-// are heads already, those become heads behind which there is room for no more than `mostBits` branches. May
-// be called again.
-void tile(Function& function, unsigned mostBits);
+// Fills Function::dags, Function::order, Function::entryBits, and the blocks' head, dag, bit, bitEdge and
+// passesEntry. Beside the blocks that are heads already, those become heads behind which there is room for no
+// more than `mostBits` branches. May be called again. `functions`: what Block::callee counts in; those
+// callees must be tiled, with as many bits.
+void tile(Function& function, unsigned mostBits, std::span<const Function> functions = {});
 
 // Whether the probe that sets the block's bit stands at the front of the block to which the branch leads when
 // taken: only this branch leads there.

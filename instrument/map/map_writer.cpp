@@ -62,6 +62,7 @@ void addBlocks(Tables& out, const Function& f) {
     entry.flags = block.flags;
     if (block.head) entry.flags |= kBlockHead;
     if (block.bit != kNoBit && block.bitEdge == 0) entry.flags |= kBlockBitTaken;
+    if (block.passesEntry) entry.flags |= kBlockPassesEntry;
     if (f.passesHead(block, 0)) entry.flags |= kBlockPassesHead0;
     if (f.passesHead(block, 1)) entry.flags |= kBlockPassesHead1;
     out.blocks.push_back(entry);

@@ -28,6 +28,7 @@ class MapParser {
     for (MapFunction i = 0; i < m_map.m_functions.size(); ++i) {
       if (auto done = checkFunction(i); !done) return std::unexpected(done.error());
     }
+    if (auto done = checkPassedEntries(); !done) return std::unexpected(done.error());
     if (auto done = indexCodes(); !done) return std::unexpected(done.error());
     if (auto done = indexCopies(); !done) return std::unexpected(done.error());
     return std::move(m_map);
@@ -170,6 +171,45 @@ class MapParser {
     return {};
   }
 
+  bool beginsWithItsEntry(MapFunction index) const {
+    const auto& function = m_map.m_functions[index];
+    return m_map.m_blocks[function.firstBlock].start == function.original;
+  }
+
+  // No function is passed into while a record is in it already: so every path ends.
+  model::Result<void> checkPassedEntries() {
+    enum : std::uint8_t { White, Grey, Black };
+    std::vector<std::uint8_t> colour(m_map.m_functions.size(), White);
+    struct Visit {
+      MapFunction function;
+      std::uint32_t next;
+    };
+    std::vector<Visit> stack;
+    for (MapFunction root = 0; root < m_map.m_functions.size(); ++root) {
+      if (colour[root] != White) continue;
+      colour[root] = Grey;
+      stack.push_back({root, 0});
+      while (!stack.empty()) {
+        Visit& top = stack.back();
+        const auto& function = m_map.m_functions[top.function];
+        if (top.next == function.blockCount) {
+          colour[top.function] = Black;
+          stack.pop_back();
+          continue;
+        }
+        const auto at = function.firstBlock + top.next++;
+        const auto into = m_map.passesInto(m_map.m_blocks[at]);
+        if (!into || colour[*into] == Black) continue;
+        if (colour[*into] == Grey || !beginsWithItsEntry(*into))
+          return error("a call leads where no record can go on",
+                       m_blocksAt + std::uint64_t{at} * sizeof(BlockEntry));
+        colour[*into] = Grey;
+        stack.push_back({*into, 0});
+      }
+    }
+    return {};
+  }
+
   model::Result<void> checkDag(const FunctionEntry& function, std::uint32_t index, bool first) {
     const auto& dag = m_map.m_dags[index];
     const auto at = m_dagsAt + std::uint64_t{index} * sizeof(DagEntry);
@@ -264,6 +304,14 @@ std::string MapView::buildId() const {
   std::string hex;
   for (std::uint32_t i = 0; i < m_header.buildIdSize; ++i) hex += std::format("{:02x}", m_header.buildId[i]);
   return hex;
+}
+
+std::optional<MapFunction> MapView::passesInto(const BlockEntry& block) const {
+  if (m_header.version < 4 || !format::passesEntry(block)) return std::nullopt;
+  const auto function = functionAt({block.target});
+  if (!function || m_functions[*function].original != block.target || m_functions[*function].blockCount == 0)
+    return std::nullopt;
+  return function;
 }
 
 std::optional<MapDag> MapView::dagOf(std::uint32_t code) const {

@@ -36,6 +36,13 @@ struct ResolvedDag {
   const MapView* map = nullptr;
   MapDag dag;
   std::uint32_t path = 0;
+
+  // The same record, where it goes on in another function.
+  ResolvedDag in(MapFunction function) const {
+    ResolvedDag result = *this;
+    result.dag.function = function;
+    return result;
+  }
 };
 
 struct OriginalPlace {

@@ -1,9 +1,11 @@
 #include "loader/reconstruct/thread_history.h"
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
 #include <unordered_map>
+#include <vector>
+
+#include "loader/reconstruct/path.h"
 
 namespace traceback::loader {
 
@@ -34,10 +36,9 @@ class Resolver {
     stretch.unnamed = entry.others;
     for (const auto& count : entry.counts) {
       if (count.record == 0) break;
-      if (const auto& resolved = resolve(count.record))
-        add(stretch, *resolved, count.times);
-      else
-        stretch.unnamed += count.times;
+      const auto& resolved = resolve(count.record);
+      for (const Resolved& place : resolved) add(stretch, place, count.times);
+      if (resolved.empty()) stretch.unnamed += count.times;
     }
     const auto byTimes = [](const auto& a, const auto& b) { return a.times > b.times; };
     for (auto& function : stretch.functions) std::ranges::stable_sort(function.places, byTimes);
@@ -46,31 +47,38 @@ class Resolver {
   }
 
  private:
-  // Of a DAG record, whatever its path.
-  const std::optional<Resolved>& resolve(format::Word record) {
+  // Where a DAG record began, and the entries that it went on through; nothing if nobody knows.
+  const std::vector<Resolved>& resolve(format::Word record) {
     const auto [at, added] = m_known.try_emplace(record);
     if (added) at->second = lookUp(record);
     return at->second;
   }
 
-  std::optional<Resolved> lookUp(format::Word record) {
+  std::vector<Resolved> lookUp(format::Word record) {
     const auto dag = m_modules.resolve(record);
-    if (!dag || isAlsoOfAnother(record, dag->module)) return std::nullopt;
-    Resolved result{.module = {dag->module}, .function = {}, .place = {}};
-    if (dag->map == nullptr) return result;
-    const auto function = dag->dag.function;
-    const auto head = dag->dag.entry.firstBlock;
-    m_names.needFunction(dag->module, function);
-    m_names.needBlock(dag->module, function, head);
-    result.function = m_names.functionOf(dag->module, function);
-    const auto& block = dag->map->block(function, head);
+    if (!dag || isAlsoOfAnother(record, dag->module)) return {};
+    if (dag->map == nullptr) return {{.module = {dag->module}, .function = {}, .place = {}}};
+    std::vector<Resolved> result{placeOf(*dag, {dag->dag.function, dag->dag.entry.firstBlock})};
+    decodePath(*dag->map, dag->dag, dag->path, m_path);
+    for (std::size_t i = 1; i < m_path.blocks.size(); ++i)
+      if (m_path.blocks[i].function != m_path.blocks[i - 1].function)
+        result.push_back(placeOf(*dag, m_path.blocks[i]));
+    return result;
+  }
+
+  Resolved placeOf(const ResolvedDag& dag, const PathBlock& at) {
+    Resolved result{.module = {dag.module}, .function = {}, .place = {}};
+    m_names.needFunction(dag.module, at.function);
+    m_names.needBlock(dag.module, at.function, at.block);
+    result.function = m_names.functionOf(dag.module, at.function);
+    const auto& block = dag.map->block(at.function, at.block);
     if ((block.flags & format::kBlockEntry) != 0) {
       result.place.kind = HistoryPlace::Kind::Entry;
     } else if ((block.flags & format::kBlockLoopHead) != 0) {
       result.place.kind = HistoryPlace::Kind::Loop;
     }
     result.place.address = {block.start};
-    for (const BlockLine& line : m_names.linesOf(dag->module, function, head)) {
+    for (const BlockLine& line : m_names.linesOf(dag.module, at.function, at.block)) {
       if (line.line == 0) continue;
       result.place.file = line.file;
       result.place.line = line.line;
@@ -106,7 +114,8 @@ class Resolver {
 
   const ModuleTable& m_modules;
   TraceNames& m_names;
-  std::unordered_map<format::Word, std::optional<Resolved>> m_known;
+  std::unordered_map<format::Word, std::vector<Resolved>> m_known;
+  DagPath m_path;  // kept for its memory
 };
 
 }  // namespace

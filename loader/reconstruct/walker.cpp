@@ -95,8 +95,12 @@ std::optional<ResolvedDag> Walker::resolve(format::Word word) {
     return std::nullopt;
   }
   if (m_fill != nullptr) {
-    m_fill->needFunction(dag->module, dag->dag.function);
-    for (const auto block : m_path.blocks) m_fill->needBlock(dag->module, dag->dag.function, block);
+    auto function = dag->dag.function;
+    m_fill->needFunction(dag->module, function);
+    for (const auto& block : m_path.blocks) {
+      if (block.function != function) m_fill->needFunction(dag->module, function = block.function);
+      m_fill->needBlock(dag->module, function, block.block);
+    }
   }
   return dag;
 }
@@ -112,7 +116,9 @@ void Walker::takeDag(const Record& record, std::uint32_t from, std::uint32_t to,
   } else {
     begin = locate(*dag, m_input.timeline.cuts[from]);
     if (begin.block >= m_path.blocks.size()) return;  // all of it ran before the interruption
-    if (m_stack.empty() || !samePart(*dag, m_stack.top())) enterMiddle(*dag, {}, false);
+    const auto ran = begin.inside ? begin.block : std::max<std::size_t>(begin.block, 1) - 1;
+    const auto interrupted = dag->in(m_path.blocks[ran].function);
+    if (m_stack.empty() || !samePart(interrupted, m_stack.top())) enterMiddle(interrupted, {}, false);
   }
   if (open) {
     showOpen(*dag, begin);
@@ -124,7 +130,7 @@ void Walker::takeDag(const Record& record, std::uint32_t from, std::uint32_t to,
   if (end.inside) {
     m_state.exit = {.kind = Exit::Kind::Cut};
   } else if (end.block > begin.block && end.block > 0) {
-    const auto last = m_path.blocks[end.block - 1];
+    const auto& last = m_path.blocks[end.block - 1];
     if (canLeave(*dag->map, dag->dag, last)) {
       leaveDag(*dag, last);
     } else if (cut != nullptr) {
@@ -168,15 +174,16 @@ Walker::CutPoint Walker::locate(const ResolvedDag& dag, const Cut& cut) {
     return point;
   }
   const auto place = m_input.modules->original(cut.pc);
-  const bool here =
-      place && place->inCopy && place->module == dag.module && place->function == dag.dag.function;
+  const bool here = place && place->inCopy && place->module == dag.module &&
+                    std::ranges::contains(m_path.blocks, place->function, &PathBlock::function);
   if (here) {
     // In a head's probe before the record was claimed, the last record is that of the DAG before, and is done
     // if no bit was added to it afterwards. It may have been there already, where it passed that probe.
-    const bool beforeNext = !cut.faulted && place->first && path == dag.path &&
-                            isHead(*dag.map, dag.dag.function, place->address);
+    const bool beforeNext =
+        !cut.faulted && place->first && path == dag.path && isHead(*dag.map, place->function, place->address);
     for (std::size_t i = 0; i < m_path.blocks.size() && !beforeNext; ++i) {
-      const auto& block = dag.map->block(dag.dag.function, m_path.blocks[i]);
+      if (m_path.blocks[i].function != place->function) continue;
+      const auto& block = dag.map->block(place->function, m_path.blocks[i].block);
       if (place->address.value < block.start || place->address.value - block.start >= block.size) continue;
       point.block = i;
       point.address = static_cast<std::uint32_t>(place->address.value);
@@ -191,10 +198,11 @@ Walker::CutPoint Walker::locate(const ResolvedDag& dag, const Cut& cut) {
 }
 
 void Walker::showBlocks(const ResolvedDag& dag, const CutPoint& begin, const CutPoint& end, bool faulted) {
-  const auto function = dag.dag.function;
   for (auto i = begin.block; i < m_path.blocks.size() && (i < end.block || (i == end.block && end.inside));
        ++i) {
-    const auto& block = dag.map->block(function, m_path.blocks[i]);
+    enterPassed(dag, begin, i);
+    const auto& [function, index] = m_path.blocks[i];
+    const auto& block = dag.map->block(function, index);
     const bool cutHere = end.inside && i == end.block;
     const auto start = begin.inside && i == begin.block ? begin.address : block.start;
     const auto stop = cutHere ? end.address : block.start + block.size;
@@ -211,7 +219,7 @@ void Walker::showBlocks(const ResolvedDag& dag, const CutPoint& begin, const Cut
     m_afterGap = false;
     const auto shown =
         faultHere ? std::uint64_t{stop} + 1 : std::uint64_t{stop};  // one past the last byte shown
-    for (const auto& line : m_names.linesOf(dag.module, function, m_path.blocks[i])) {
+    for (const auto& line : m_names.linesOf(dag.module, function, index)) {
       const auto from = std::max(line.start, start);
       const auto to = std::min<std::uint64_t>(line.end, shown);
       if (from >= to) continue;
@@ -225,13 +233,14 @@ void Walker::showBlocks(const ResolvedDag& dag, const CutPoint& begin, const Cut
 // The last record of a thread that was killed: what its bits prove. Of the last block no more than that it
 // was begun.
 void Walker::showOpen(const ResolvedDag& dag, const CutPoint& begin) {
-  const auto function = dag.dag.function;
   const auto last = std::min(m_path.proven, m_path.blocks.size()) - 1;
   CutPoint end;
   end.block = last;
   showBlocks(dag, begin, end, false);
   if (begin.block <= last) {
-    const auto& block = dag.map->block(function, m_path.blocks[last]);
+    enterPassed(dag, begin, last);
+    const auto& [function, index] = m_path.blocks[last];
+    const auto& block = dag.map->block(function, index);
     const auto start = begin.inside && begin.block == last ? begin.address : block.start;
     if (m_steps != nullptr) {
       m_steps->push_back({.module = {dag.module},
@@ -242,7 +251,7 @@ void Walker::showOpen(const ResolvedDag& dag, const CutPoint& begin) {
                           .afterGap = m_afterGap});
     }
     m_afterGap = false;
-    for (const auto& line : m_names.linesOf(dag.module, function, m_path.blocks[last])) {
+    for (const auto& line : m_names.linesOf(dag.module, function, index)) {
       if (line.end <= start) continue;
       showLine(line, std::max(line.start, start), line.end - 1, model::kEntryPartial);
       break;
@@ -252,11 +261,11 @@ void Walker::showOpen(const ResolvedDag& dag, const CutPoint& begin) {
   m_state.exit = {};
 }
 
-void Walker::leaveDag(const ResolvedDag& dag, std::uint32_t index) {
-  const auto& block = dag.map->block(dag.dag.function, index);
+void Walker::leaveDag(const ResolvedDag& dag, const PathBlock& last) {
+  const auto& block = dag.map->block(last.function, last.block);
   // A table may lead to a part that was moved away, and a jump through a pointer anywhere.
   const bool mayLeave = (block.flags & format::kBlockTailBranch) != 0 || block.end == BlockEnd::Multiway;
-  Exit exit{.kind = Exit::Kind::Inside, .mayLeave = mayLeave, .block = index};
+  Exit exit{.kind = Exit::Kind::Inside, .mayLeave = mayLeave, .block = last.block};
   switch (block.end) {
     case BlockEnd::Call:
     case BlockEnd::IndirectCall:

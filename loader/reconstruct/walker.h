@@ -120,10 +120,11 @@ class Walker {
   CutPoint locate(const ResolvedDag& dag, const Cut& cut);
   void showBlocks(const ResolvedDag& dag, const CutPoint& begin, const CutPoint& end, bool faulted);
   void showOpen(const ResolvedDag& dag, const CutPoint& begin);
-  void leaveDag(const ResolvedDag& dag, std::uint32_t block);
+  void leaveDag(const ResolvedDag& dag, const PathBlock& last);
 
   // walker_calls.cpp: the call structure
   void enterHead(const ResolvedDag& dag);
+  void enterPassed(const ResolvedDag& dag, const CutPoint& begin, std::size_t index);
   bool continuesInside(const ResolvedDag& dag, const Exit& exit) const;
   bool followTailJump(const ResolvedDag& dag, const Exit& exit);
   std::uint32_t stubOf(const Exit& exit);

@@ -70,6 +70,26 @@ void Walker::enterHead(const ResolvedDag& dag) {
   }
 }
 
+// Where the path goes on in another function at the block of this index, past the probe of its entry; unless
+// that was in front of the cut.
+void Walker::enterPassed(const ResolvedDag& dag, const CutPoint& begin, std::size_t index) {
+  if (index == 0 || (index == begin.block && begin.inside)) return;
+  const auto& from = m_path.blocks[index - 1];
+  const auto& to = m_path.blocks[index];
+  if (from.function == to.function) return;
+  const auto entered = dag.in(to.function);
+  const auto& block = dag.map->block(from.function, from.block);
+  if (block.end == BlockEnd::Call) {
+    m_stack.changeTop().returnBlock = block.successor[0];
+    call(entered, 0);
+  } else if (samePart(entered, m_stack.top())) {
+    m_stack.changeTop().current = to.function;
+  } else {
+    leave(0);
+    call(entered, model::kEntryTailCall);
+  }
+}
+
 // Whether the head is where the top frame's last block led, within the function.
 bool Walker::continuesInside(const ResolvedDag& dag, const Exit& exit) const {
   if (m_stack.empty()) return false;

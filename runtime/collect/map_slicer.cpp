@@ -82,21 +82,15 @@ model::Result<Map> parse(std::span<const std::uint8_t> bytes, const std::filesys
 
 enum class Keep : std::uint8_t { No, Name, Addresses, Whole };
 
-// Some code among the sorted ones lies in [start, end).
-bool anyWithin(std::span<const std::uint32_t> codes, std::uint64_t start, std::uint64_t end) {
-  const auto it =
-      std::ranges::lower_bound(codes, start, {}, [](std::uint32_t code) { return std::uint64_t{code}; });
-  return it != codes.end() && *it < end;
-}
-
-bool ownsAny(const Map& map, const FunctionEntry& function, std::uint64_t base,
-             std::span<const std::uint32_t> codes) {
-  return std::ranges::any_of(
-      std::span(map.dags).subspan(function.firstDag, function.dagCount), [&](const DagEntry& dag) {
-        const std::uint64_t start = base + dag.code;
-        return anyWithin(codes, start,
-                         start + (std::uint64_t{1} << std::min<unsigned>(dag.bits, format::kMaxPathBits)));
-      });
+// Those among the sorted codes that are the DAG's.
+std::span<const std::uint32_t> codesOf(const DagEntry& dag, std::uint64_t base,
+                                       std::span<const std::uint32_t> codes) {
+  const auto from = [&](std::uint64_t start) {
+    return std::ranges::lower_bound(codes, start, {}, [](std::uint32_t code) { return std::uint64_t{code}; });
+  };
+  const std::uint64_t start = base + dag.code;
+  return {from(start),
+          from(start + (std::uint64_t{1} << std::min<unsigned>(dag.bits, format::kMaxPathBits)))};
 }
 
 // The function that covers a link-time address, in its original or its copy.
@@ -112,9 +106,17 @@ class Chooser {
  public:
   Chooser(const Map& map) : m_map(map), m_byCopy(sortedByCopy(map)), m_keep(map.functions.size(), Keep::No) {}
 
+  // And the functions into which their records go on.
   void keepOwners(std::uint64_t base, std::span<const std::uint32_t> codes) {
-    for (std::size_t i = 0; i < m_keep.size(); ++i)
-      if (ownsAny(m_map, m_map.functions[i], base, codes)) m_keep[i] = Keep::Whole;
+    for (std::size_t i = 0; i < m_keep.size(); ++i) {
+      const FunctionEntry& function = m_map.functions[i];
+      for (const DagEntry& dag : std::span(m_map.dags).subspan(function.firstDag, function.dagCount))
+        for (const std::uint32_t code : codesOf(dag, base, codes)) {
+          m_keep[i] = Keep::Whole;
+          if (m_map.header.version >= 4)
+            follow(i, dag.firstBlock, static_cast<std::uint32_t>(code - base - dag.code));
+        }
+    }
   }
   void keepCalled() {
     for (std::size_t i = 0; i < m_keep.size(); ++i) {
@@ -140,6 +142,45 @@ class Chooser {
   const std::vector<Keep>& result() const { return m_keep; }
 
  private:
+  // Along a record's path, as runtime/format/map.h says how it is read.
+  void follow(std::size_t index, std::uint32_t block, std::uint32_t path) {
+    ++m_follow;
+    m_followed.resize(m_keep.size());
+    while (m_followed[index] != m_follow) {
+      m_followed[index] = m_follow;
+      const FunctionEntry& function = m_map.functions[index];
+      const auto blocks = std::span(m_map.blocks).subspan(function.firstBlock, function.blockCount);
+      while (block < blocks.size()) {
+        const std::uint32_t next = nextOnPath(blocks, blocks[block], path);
+        if (next <= block || next >= blocks.size()) break;
+        block = next;
+      }
+      if (block >= blocks.size()) return;
+      const BlockEntry& last = blocks[block];
+      if (!format::passesEntry(last)) return;
+      const auto into =
+          std::ranges::lower_bound(m_map.functions, std::uint64_t{last.target}, {}, &FunctionEntry::original);
+      if (into == m_map.functions.end() || into->original != last.target) return;
+      index = static_cast<std::size_t>(into - m_map.functions.begin());
+      m_keep[index] = Keep::Whole;
+      block = 0;
+    }
+  }
+  static std::uint32_t nextOnPath(std::span<const BlockEntry> blocks, const BlockEntry& block,
+                                  std::uint32_t path) {
+    unsigned edge = 0;
+    if (block.end == format::BlockEnd::Branch && block.bit < format::kMaxPathBits) {
+      const bool set = (path >> block.bit & 1) != 0;
+      edge = set == ((block.flags & format::kBlockBitTaken) != 0) ? 0 : 1;
+    } else if (block.end != format::BlockEnd::FallThrough && block.end != format::BlockEnd::Jump &&
+               (block.end != format::BlockEnd::Branch || block.successor[0] != block.successor[1])) {
+      return format::kNoBlock;
+    }
+    const std::uint32_t next = block.successor[edge];
+    const bool ends = next < blocks.size() && (blocks[next].flags & format::kBlockHead) != 0 &&
+                      !format::passesHead(block, edge);
+    return ends ? format::kNoBlock : next;
+  }
   void keepCopy(std::uint64_t address, Keep what) {
     const auto& functions = m_map.functions;
     const auto copy =
@@ -151,6 +192,8 @@ class Chooser {
   const Map& m_map;
   std::vector<std::uint32_t> m_byCopy;
   std::vector<Keep> m_keep;
+  std::uint64_t m_follow = 0;  // number of the path that is followed
+  std::vector<std::uint64_t> m_followed;  // by function: the last that came there
 };
 
 class Strings {

@@ -25,9 +25,9 @@ struct SliceRequest {
   std::span<const std::uint64_t> addresses;
 };
 
-// A map with the functions that own one of the codes, whole, and by name alone those that they call and
-// those at the addresses. Of the latter, what lies in a copy keeps its table of addresses. Fails if the map
-// is not sound or not the one that the process recorded.
+// A map with the functions that own one of the codes, or into which its path goes on, whole, and by name
+// alone those that they call and those at the addresses. Of the latter, what lies in a copy keeps its table
+// of addresses. Fails if the map is not sound or not the one that the process recorded.
 model::Result<Bytes> sliceMap(std::span<const std::uint8_t> map, const format::ProcessModule& module,
                               const SliceRequest& request, const std::filesystem::path& file);
 

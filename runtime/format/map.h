@@ -18,11 +18,16 @@
 // one edge. Where that edge leads to a head and does not pass its probe (kBlockPassesHead0, 1), or out of the
 // function, or there is no such edge, the path left the DAG there. Every bit that is set must have been met.
 // So a block may be part of several DAGs, and has the same bit in all. Blocks are in topological order: an
-// edge on which a record goes on leads forward.
+// edge on which a record goes on leads forward. A Call or TailJump with kBlockPassesEntry leads behind the
+// probe of the entry of the function that starts at `target`: the path goes on with that function's first
+// block. No chain of these leads back into a function. In a slice the function may have no blocks: the path
+// then is not known any further.
 //
 // That a bit is clear may also mean that its branch was not reached: in the last record of a thread that was
 // stopped. What its bits prove goes up to where the edge leads that set the last of them; how much further
 // the thread came its program counter must say.
+//
+// Version 3 differs: no call and no jump to another function passes a head.
 //
 // Version 2 differs: no edge passes a head.
 //
@@ -39,7 +44,7 @@
 namespace traceback::format {
 
 inline constexpr std::uint64_t kMapMagic = 0x0A0D'5041'4D54'4254;  // "TBTMAP\r\n"
-inline constexpr std::uint32_t kMapVersion = 3;
+inline constexpr std::uint32_t kMapVersion = 4;
 inline constexpr std::uint32_t kOldestMapVersion = 1;
 inline constexpr char kMapSection[] = ".traceback.map";
 inline constexpr char kCodeSection[] = ".traceback.text";
@@ -141,6 +146,8 @@ enum BlockFlag : std::uint16_t {
   // Its successor 0 (1) is a head, and the edge leads behind that one's probe: the record goes on.
   kBlockPassesHead0 = 256,
   kBlockPassesHead1 = 512,
+  // A Call or TailJump that leads behind the probe of the entry of the function at `target`, likewise.
+  kBlockPassesEntry = 1024,
 };
 
 inline constexpr std::uint8_t kNoBit = 0xFF;
@@ -159,6 +166,11 @@ static_assert(sizeof(BlockEntry) == 24);
 
 constexpr bool passesHead(const BlockEntry& block, unsigned edge) {
   return (block.flags & (edge == 0 ? kBlockPassesHead0 : kBlockPassesHead1)) != 0;
+}
+
+constexpr bool passesEntry(const BlockEntry& block) {
+  return (block.end == BlockEnd::Call || block.end == BlockEnd::TailJump) &&
+         (block.flags & kBlockPassesEntry) != 0;
 }
 
 }  // namespace traceback::format

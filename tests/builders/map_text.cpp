@@ -78,7 +78,8 @@ void MapText::readBlock(const std::vector<std::string>& words, const std::string
       {"entry", format::kBlockEntry},       {"returnpoint", format::kBlockReturnPoint},
       {"pad", format::kBlockLandingPad},    {"loop", format::kBlockLoopHead},
       {"table", format::kBlockTableTarget}, {"taken", format::kBlockBitTaken},
-      {"pass0", format::kBlockPassesHead0}, {"pass1", format::kBlockPassesHead1}};
+      {"pass0", format::kBlockPassesHead0}, {"pass1", format::kBlockPassesHead1},
+      {"into", format::kBlockPassesEntry}};
   auto& function = m_functions.back();
   Block block;
   block.name = function.name + "." + words[0];

@@ -12,7 +12,8 @@
 // edge sets it, and what follows a `dag` may be part of other DAGs too, as far as edges lead there. DAGs then
 // get codes for the bits of what follows them, or for those of `dag BITS`.
 //
-// With `version 3`, `pass0` and `pass1` say that the edge to that successor passes its probe.
+// With `version 3`, `pass0` and `pass1` say that the edge to that successor passes its probe; with `version
+// 4`, `into` that a call or tail jump passes the probe of its target's entry.
 //
 // A block ends by one of: fall X, jump X, branch TAKEN NEXT ("-": leaves the function), multi, call TARGET X,
 // icall X, tail TARGET, away, return, trap. Options: bit=N, entry, returnpoint, pad, loop, table, at=ADDRESS.

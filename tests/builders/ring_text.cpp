@@ -88,7 +88,10 @@ void RingText::event(RecordType type, std::uint16_t detail, const std::vector<st
 }
 
 void RingText::lightProbes(const std::vector<std::string>& words, std::size_t first) {
-  for (auto i = first; i < words.size(); ++i) current() |= m_map.bitOf(m_function + "." + words[i]);
+  for (auto i = first; i < words.size(); ++i) {
+    const bool elsewhere = words[i].find('.') != std::string::npos;
+    current() |= m_map.bitOf(elsewhere ? words[i] : m_function + "." + words[i]);
+  }
 }
 
 void RingText::dag(const std::vector<std::string>& words) {

@@ -1,7 +1,7 @@
 // Ring files for tests, from text that says what a thread did, in the order in which it did it:
 //
 //     start                      ThreadStart
-//     main.a b                   head probe of a, light probe of b (a map_text.h map)
+//     main.a b f.x               head probe of a, light probe of b, and of f's x (a map_text.h map)
 //     + c                        a light probe later on
 //     claim                      a head probe claims a word; the next DAG line writes it (version 1)
 //     signal 14 at main.c+2      a signal interrupts there; a handler's records follow, one level up

@@ -23,11 +23,21 @@ bool isInside(const Function& f, const Block& block, BlockIndex to) {
   return !f.blocks[to].head || f.passesHead(block, block.successor[0] == to ? 0 : 1);
 }
 
-// The algorithm of map.h, from its description.
-std::vector<BlockIndex> readPath(const Function& f, const Dag& dag, std::uint32_t path) {
-  std::vector<BlockIndex> out{dag.head};
+struct Place {
+  const Function* function;
+  BlockIndex block;
+
+  const Block& operator*() const { return function->blocks[block]; }
+  bool operator==(const Place&) const = default;
+};
+
+// The algorithm of map.h, from its description. `all`: what Block::callee counts in.
+std::vector<Place> readPath(std::span<const Function> all, const Function& f, const Dag& dag,
+                            std::uint32_t path) {
+  std::vector<Place> out{{&f, dag.head}};
   for (;;) {
-    const Block& block = f.blocks[out.back()];
+    const Place at = out.back();
+    const Block& block = *at;
     BlockIndex next = kNone;
     if (block.kind == format::BlockEnd::FallThrough || block.kind == format::BlockEnd::Jump) {
       next = block.successor[0];
@@ -37,21 +47,32 @@ std::vector<BlockIndex> readPath(const Function& f, const Dag& dag, std::uint32_
       else if (block.successor[0] == block.successor[1])
         next = block.successor[0];
     }
-    if (!isInside(f, block, next)) return out;
-    out.push_back(next);
+    if (block.passesEntry)
+      out.push_back({&all[block.callee], 0});
+    else if (isInside(*at.function, block, next))
+      out.push_back({at.function, next});
+    else
+      return out;
   }
 }
 
 // Walks the DAGs at random, to where they are left, and compares.
-void checkRandomPaths(const Function& f, std::mt19937& random, int walks) {
+void checkRandomPaths(const Function& f, std::mt19937& random, int walks,
+                      std::span<const Function> all = {}) {
   for (const Dag& dag : f.dags) {
     QVERIFY(dag.bits <= format::kMaxPathBits);
     QCOMPARE(dag.code % (1u << dag.bits), 0u);
     for (int w = 0; w < walks; ++w) {
-      std::vector<BlockIndex> walked{dag.head};
+      std::vector<Place> walked{{&f, dag.head}};
       std::uint32_t path = 0;
       for (;;) {
-        const Block& block = f.blocks[walked.back()];
+        const Place at = walked.back();
+        const Block& block = *at;
+        if (block.passesEntry) {
+          walked.push_back({&all[block.callee], 0});
+          QVERIFY(walked.size() < 10'000);
+          continue;
+        }
         const bool branch = block.kind == format::BlockEnd::Branch;
         if (!branch && block.kind != format::BlockEnd::FallThrough && block.kind != format::BlockEnd::Jump)
           break;
@@ -61,11 +82,11 @@ void checkRandomPaths(const Function& f, std::mt19937& random, int walks) {
           QVERIFY((path >> block.bit & 1) == 0);
           path |= 1u << block.bit;
         }
-        if (!isInside(f, block, block.successor[edge])) break;
+        if (!isInside(*at.function, block, block.successor[edge])) break;
         QVERIFY(!branch || block.bit != format::kNoBit || block.successor[0] == block.successor[1]);
-        walked.push_back(block.successor[edge]);
+        walked.push_back({at.function, block.successor[edge]});
       }
-      QCOMPARE(readPath(f, dag, path), walked);
+      QVERIFY(readPath(all, f, dag, path) == walked);
     }
   }
 }
@@ -177,6 +198,29 @@ class TestTiling : public QObject {
     QCOMPARE(f.dags.size(), 1u);
   }
 
+  void aRecordGoesOnIntoACalleeAsFarAsThereIsRoom() {
+    std::vector<Function> all;
+    all.push_back(functionOf(traceback::tests::assemble("test %rdi, %rdi\n je 1f\n call .+0x1000\n 1: ret")));
+    all.push_back(
+        tiled("test %rdi, %rdi\n je 1f\n inc %rax\n 1: test %rax, %rax\n je 2f\n inc %rax\n 2: ret"));
+    QCOMPARE(all[1].entryBits, std::uint8_t(2));
+    Function& f = all[0];
+    buildFlowGraph(f);
+    f.blocks[1].callee = 1;
+    tile(f, format::kMaxPathBits, all);
+    QVERIFY(f.blocks[1].passesEntry);
+    QCOMPARE(f.blocks[0].bit, std::uint8_t(2));
+    QCOMPARE(f.entryBits, std::uint8_t(3));
+    QCOMPARE(f.dags.size(), 2u);
+    assignCodes(f, 0);
+    std::mt19937 random(8);
+    checkRandomPaths(f, random, 100, all);
+    tile(f, 2, all);
+    QVERIFY(!f.blocks[1].passesEntry);
+    QCOMPARE(f.blocks[0].bit, std::uint8_t(0));
+    QCOMPARE(f.dags.size(), 2u);
+  }
+
   void loopHeaderHeadsADag() {
     const Function f = tiled("1: dec %rdi\n jne 1b\n ret");
     QCOMPARE(f.dags.size(), 1u);   // the entry is the loop's head
@@ -250,7 +294,7 @@ class TestTiling : public QObject {
     std::uint32_t lastCode = 0;
     for (const Function& f : plan->program.functions) {
       if (f.skip != format::SkipReason::None) continue;
-      checkRandomPaths(f, random, 4);
+      checkRandomPaths(f, random, 4, plan->program.functions);
       for (const Dag& dag : f.dags) {
         QVERIFY(dag.code >= lastCode);
         lastCode = dag.code + (1u << dag.bits);
@@ -258,6 +302,23 @@ class TestTiling : public QObject {
       if (QTest::currentTestFailed()) return;
     }
     QVERIFY(lastCode <= plan->codeSpan);
+    // Whatever goes on through calls, there are no more heads for it.
+    Options closed;
+    closed.without.emplace(kPassedEntries);
+    const auto other = makePlan(*image, closed, {});
+    QVERIFY(other.has_value());
+    std::size_t passed = 0;
+    for (std::size_t i = 0; i < plan->program.functions.size(); ++i) {
+      const Function& with = plan->program.functions[i];
+      const Function& without = other->program.functions[i];
+      QCOMPARE(with.dags.size(), without.dags.size());
+      for (std::size_t b = 0; b < with.blocks.size(); ++b) {
+        QCOMPARE(with.blocks[b].head, without.blocks[b].head);
+        QVERIFY(!without.blocks[b].passesEntry);
+        passed += with.blocks[b].passesEntry ? 1 : 0;
+      }
+    }
+    QVERIFY(passed > 10);
   }
 };
 

@@ -245,6 +245,37 @@ class HistoryTest : public QObject {
     QVERIFY(!got.notes().contains("before its ring"));
   }
 
+  void aRecordCountsForEachFunctionThatItWentOnInto() {
+    constexpr std::string_view text = R"(
+      version 4
+      function main 1000
+      dag 1
+      a 4 branch r c bit=0 taken
+      c 4 call 2000 r into
+      dag
+      r 4 return returnpoint
+      function f 2000
+      dag
+      a 4 return
+    )";
+    const tests::MapText map(text);
+    const auto record = format::dagRecord(format::kFirstCode + map.headCode("main.a"));
+    HistoryBytes history;
+    history.add(0, 0, 3, {{record, 7}, {record + 1, 5}}, 0);
+    std::string ring;
+    for (int i = 0; i < 400; ++i) ring += "main.a\nmain.r\n";
+    const auto got = tests::reconstruct(
+        {.map = text, .ring = ring, .options = {.subBufferWords = 64, .history = history.bytes()}});
+    QVERIFY(got.thread().info().history != nullptr);
+    const auto& stretch = got.thread().info().history->stretches.front();
+    QCOMPARE(stretch.sampled, std::uint64_t{12});
+    QCOMPARE(stretch.counted(), std::uint64_t{19});
+    QCOMPARE(stretch.functions.size(), std::size_t{2});
+    QCOMPARE(stretch.functions[0].times, std::uint64_t{12});
+    QCOMPARE(stretch.functions[1].times, std::uint64_t{7});
+    QVERIFY(stretch.functions[1].places.front().kind == model::HistoryPlace::Kind::Entry);
+  }
+
   void damageIsInTheLoadReport() {
     HistoryBytes history;
     history.add(0, 0, 1).looked = 5;

@@ -10,6 +10,7 @@
 #include "loader/load_trace.h"
 #include "loader/map/map_view.h"
 #include "loader/mapped_file.h"
+#include "loader/reconstruct/path.h"
 #include "loader/records/record_reader.h"
 #include "loader/ring/ring_view.h"
 #include "loader/snap/snap_reader.h"
@@ -400,6 +401,52 @@ class ReadersTest : public QObject {
     const auto map = loader::MapView::parse(bytes, "map");
     QVERIFY(!map.has_value());
     QVERIFY2(map.error().message.find(reason.toStdString()) != std::string::npos, map.error().text().c_str());
+  }
+
+  void recordsThatGoOnIntoFunctionsForEverAreRefused_data() {
+    QTest::addColumn<QString>("target");
+    QTest::addColumn<QString>("reason");
+    QTest::newRow("nowhere") << "4000" << "";
+    QTest::newRow("another") << "3000" << "";
+    QTest::newRow("within another") << "3004" << "";
+    QTest::newRow("itself") << "2000" << "no record can go on";
+    QTest::newRow("back") << "1000" << "no record can go on";
+    QTest::newRow("not to its entry") << "5000" << "no record can go on";
+  }
+  void recordsThatGoOnIntoFunctionsForEverAreRefused() {
+    QFETCH(QString, target);
+    QFETCH(QString, reason);
+    const std::string text = R"(
+      version 4
+      function main 1000
+      dag
+      a 4 call 2000 r into
+      dag
+      r 4 return
+      function f 2000
+      dag
+      a 4 call )" + target.toStdString() +
+                             R"( r into
+      dag
+      r 4 return
+      function g 3000
+      dag
+      a 4 fall b
+      b 4 return
+      function h 5000
+      dag
+      a 4 return at=5004
+    )";
+    const auto bytes = MapText(text).bytes();
+    const auto map = loader::MapView::parse(bytes, "map");
+    QCOMPARE(map.has_value(), reason.isEmpty());
+    if (map) {
+      loader::DagPath path;
+      loader::decodePath(*map, {.function = 0, .entry = map->dagOf(0)->entry}, 0, path);
+      QCOMPARE(path.blocks.size(), target == "3000" ? std::size_t{4} : std::size_t{2});
+    } else {
+      QVERIFY(map.error().message.contains(reason.toStdString()));
+    }
   }
 
   // --- ring and records

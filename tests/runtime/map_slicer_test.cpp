@@ -147,6 +147,31 @@ class MapSlicerTest : public QObject {
     QVERIFY(read(*outside).names.empty());
   }
 
+  void functionsThatAPathGoesOnIntoAreWhole() {
+    // f0 -> f1 -> f2, of which only f0 has a record.
+    Bytes map = makeMap();
+    const std::size_t blocks = sizeof(MapHeader) + 4 * sizeof(FunctionEntry) + 3 * sizeof(DagEntry);
+    const auto passes = [&](std::uint32_t block) {
+      const std::uint16_t flags = kBlockPassesEntry;
+      std::memcpy(map.data() + blocks + block * sizeof(BlockEntry) + offsetof(BlockEntry, flags), &flags,
+                  sizeof flags);
+    };
+    passes(1);
+    const auto one = slice(map, {0x4000});
+    QCOMPARE(read(*one).names, (std::vector<std::string>{"f0", "f1", "f2"}));
+    QCOMPARE(read(*one).functions[1].blockCount, 2u);
+    QCOMPARE(read(*one).functions[2].blockCount, 0u);
+    passes(3);
+    const auto two = slice(map, {0x4000});
+    QCOMPARE(read(*two).names, (std::vector<std::string>{"f0", "f1", "f2", "f3"}));
+    QCOMPARE(read(*two).functions[2].blockCount, 2u);
+    // Back again, which no sound map says: it is given up.
+    const std::uint32_t back = 0x1000;
+    std::memcpy(map.data() + blocks + 3 * sizeof(BlockEntry) + offsetof(BlockEntry, target), &back,
+                sizeof back);
+    QCOMPARE(read(*slice(map, {0x4000})).names, (std::vector<std::string>{"f0", "f1"}));
+  }
+
   void anotherMapIsRefused() {
     Bytes map = makeMap();
     map[offsetof(MapHeader, mapId)] = '?';

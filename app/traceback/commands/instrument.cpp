@@ -240,7 +240,8 @@ void addInstrument(CLI::App& app, Action& chosen) {
           "fault: kept-cursor (where the next record goes is kept in a vector register), shared-heads "
           "(behind\n"
           "calls, records are written by routines that these places share), open-heads (a record goes on\n"
-          "into a loop, and around a call, until control comes back)")
+          "into a loop, and around a call, until control comes back), passed-entries (and into functions\n"
+          "of the same file that are called directly)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(

@@ -55,6 +55,8 @@ class CopyChecker {
   void check(std::size_t index);
   // After all functions: whether everything leads where it must.
   void checkObligations();
+  // And whether each record says which way it went, through however many functions.
+  void checkPaths();
 
   // Of the function that was checked last, by rising address of the copy.
   const std::vector<CopiedPlace>& places() const { return m_places; }
@@ -124,7 +126,8 @@ class CopyChecker {
   static bool passesHead(const Line& line, const Code& jump);
   bool setsBitOutOfLine(const Line& line, std::uint64_t branch, std::uint32_t& block) const;
   void transfer(Line& line, const Code& original, std::uint64_t from, std::uint64_t to, bool mayStay);
-  void checkBits(const Line& line);
+  bool checkBits(const InstrumentedFunction& function);
+  unsigned bitsPassed(const InstrumentedFunction& from, const format::BlockEntry& block);
   void checkReached(const Line& line);
   static bool isReached(const Line& line, std::uint64_t address);
   bool checkHead(Line& line, unsigned reg, bool isCopied, std::uint64_t original);
@@ -162,6 +165,9 @@ class CopyChecker {
       m_behindHeads;  // by original: where the copy begins, probes left out
   std::map<std::uint64_t, std::uint64_t> m_onlyBy;  // original places that nothing but that branch leads to
   std::vector<Obligation> m_obligations;
+  // By original address: how many bits may be set from the first block on; nothing as long as that is looked
+  // for.
+  std::map<std::uint64_t, std::optional<unsigned>> m_bitsFrom;
   std::map<std::uint64_t, std::uint64_t> m_keepers;  // start and end of functions that keep the cursor
   std::set<std::uint64_t> m_needCursor;  // original places whose copies do
   std::map<std::uint64_t, std::uint64_t> m_unkeptEntries;  // of functions that keep it, by original address

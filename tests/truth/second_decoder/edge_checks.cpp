@@ -30,10 +30,12 @@ void CopyChecker::transfer(Line& line, const Code& original, std::uint64_t from,
                              passesHead(line, original)});
 }
 
-// Whether the map says that the record goes on where the jump or branch leads, past a head's probe.
+// Whether the map says that the record goes on where the jump, branch or call leads, past a head's probe.
 bool CopyChecker::passesHead(const Line& line, const Code& jump) {
-  const auto block = line.blockBefore.find(jump.address + jump.size);
-  return block != line.blockBefore.end() && format::passesHead(line.function->blocks[block->second], 0);
+  const auto at = line.blockBefore.find(jump.address + jump.size);
+  if (at == line.blockBefore.end()) return false;
+  const format::BlockEntry& block = line.function->blocks[at->second];
+  return format::passesEntry(block) || (block.end != format::BlockEnd::Call && format::passesHead(block, 0));
 }
 
 // Null if there is none, or no probes are.

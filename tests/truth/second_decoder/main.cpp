@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
     unwinding.check(file->functions[i], copies.places());
   }
   copies.checkObligations();
+  copies.checkPaths();
   unwinding.checkRoutines(copies.routines());
   unwinding.checkPads(copies);
   auto windows = copies.windows();

@@ -22,7 +22,6 @@ void CopyChecker::checkCompleteness(Line& line) {
     if (function.blocks[b].bit != format::kNoBit && !line.lightsSeen.contains(b))
       fail(line, function.entry.copy,
            std::format("no probe for the branch of the block at {:#x}", function.blocks[b].start));
-  checkBits(line);
   checkReached(line);
 }
 
@@ -49,15 +48,38 @@ void CopyChecker::checkReached(const Line& line) {
   }
 }
 
+// How many bits a record may have set behind a block that leads past the head of another function.
+unsigned CopyChecker::bitsPassed(const InstrumentedFunction& from, const format::BlockEntry& block) {
+  const auto fail = [&](const char* what) {
+    m_findings.add(
+        std::format("{} ({:#x}): the block at {:#x} {}", from.name, from.entry.original, block.start, what));
+    return 0U;
+  };
+  const auto into = std::ranges::lower_bound(m_file.functions, std::uint64_t{block.target}, {},
+                                             [](const InstrumentedFunction& f) { return f.entry.original; });
+  if (into == m_file.functions.end() || into->entry.original != block.target || into->blocks.empty() ||
+      into->blocks.front().start != block.target || (into->blocks.front().flags & format::kBlockHead) == 0)
+    return fail("passes the head of no function");
+  if (const auto known = m_bitsFrom.find(block.target); known != m_bitsFrom.end())
+    return known->second ? *known->second : fail("passes the head of a function that its record may be in");
+  checkBits(*into);
+  return m_bitsFrom[block.target].value_or(0);
+}
+
 // That no two paths of a DAG have the same bits: each branch within it has one of its own, above those that
-// may follow it.
-void CopyChecker::checkBits(const Line& line) {
-  const InstrumentedFunction& function = *line.function;
+// may follow it, here and in other functions.
+bool CopyChecker::checkBits(const InstrumentedFunction& function) {
+  const auto fail = [&](const std::string& what) {
+    m_findings.add(std::format("{} ({:#x}): {}", function.name, function.entry.original, what));
+    return false;
+  };
+  std::optional<unsigned>& found = m_bitsFrom[function.entry.original];
   std::vector<unsigned> above(function.blocks.size());
   for (std::size_t b = function.blocks.size(); b-- > 0;) {
     const format::BlockEntry& block = function.blocks[b];
     const bool goesOn = block.end == format::BlockEnd::FallThrough || block.end == format::BlockEnd::Jump ||
                         block.end == format::BlockEnd::Branch;
+    if (format::passesEntry(block)) above[b] = bitsPassed(function, block);
     bool inside = false;
     for (unsigned edge = 0; edge < 2; ++edge) {
       const std::uint32_t next = block.successor[edge];
@@ -65,24 +87,29 @@ void CopyChecker::checkBits(const Line& line) {
           ((function.blocks[next].flags & format::kBlockHead) != 0 && !format::passesHead(block, edge)))
         continue;
       inside = true;
-      if (next <= b) return fail(line, function.entry.copy, "its blocks are not in order");
+      if (next <= b) return fail("its blocks are not in order");
       above[b] = std::max(above[b], above[next]);
     }
     if (block.end != format::BlockEnd::Branch) continue;
     if (block.bit != format::kNoBit) {
       if (block.bit < above[b])
-        return fail(line, function.entry.copy,
-                    std::format("the branch of the block at {:#x} shares its bit", block.start));
+        return fail(std::format("the branch of the block at {:#x} shares its bit", block.start));
       above[b] = block.bit + 1U;
     } else if (inside && block.successor[0] != block.successor[1]) {
-      return fail(line, function.entry.copy,
-                  std::format("the branch of the block at {:#x} has no bit", block.start));
+      return fail(std::format("the branch of the block at {:#x} has no bit", block.start));
     }
   }
+  found = above.empty() ? 0U : above.front();
   for (const format::DagEntry& dag : function.dags)
-    if (above[dag.firstBlock] > dag.bits)
-      fail(line, function.entry.copy,
-           std::format("the DAG at {:#x} has too few bits", function.blocks[dag.firstBlock].start));
+    if (dag.firstBlock < above.size() && above[dag.firstBlock] > dag.bits)
+      fail(std::format("the DAG at {:#x} has too few bits", function.blocks[dag.firstBlock].start));
+  return true;
+}
+
+void CopyChecker::checkPaths() {
+  if ((m_file.map.flags & format::kMapIsNull) != 0) return;
+  for (const InstrumentedFunction& function : m_file.functions)
+    if (function.entry.copy != 0 && !m_bitsFrom.contains(function.entry.original)) checkBits(function);
 }
 
 }  // namespace traceback::truth

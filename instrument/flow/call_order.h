@@ -1,0 +1,21 @@
+// Which calls may lead behind the probe of another function's entry, so that the record goes on there; and in
+// what order the functions are tiled for that.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "instrument/analysis/program.h"
+
+namespace traceback::instrument {
+
+// Numbers of functions; those of one wave do not depend on each other.
+using Waves = std::vector<std::vector<std::uint32_t>>;
+
+// Sets Block::callee of direct calls and jumps to the starts of functions that are copied, unless the way
+// back from there leads to the same function: no record passes an entry twice. If `pass` is false, of none.
+// Returns all functions that are copied, each behind those that its calls may pass into. `keepCursor`:
+// whether functions keep it that can. `threads` as forEachIndex() has it.
+Waves findPassableEntries(Program& program, bool pass, bool keepCursor, unsigned threads = 0);
+
+}  // namespace traceback::instrument
