@@ -84,6 +84,7 @@ bool isSound(const dl_phdr_info& info, const ModuleHeader& header, const Segment
   const std::uint64_t size = where.end - where.start;
   Segment slots;
   return header.headerSize >= sizeof header && header.address + info.dlpi_addr == where.start &&
+         header.moduleSlots % alignof(format::ModuleSlots) == 0 &&
          findSegment(info, info.dlpi_addr + header.moduleSlots, sizeof(format::ModuleSlots), PF_R | PF_W,
                      slots) &&
          tableFits(header.addressOffset, header.addressCount, sizeof(format::AddressEntry), size) &&
@@ -356,10 +357,16 @@ bool lockSoon() {
   return false;
 }
 
+const ModuleHeader* headerOf(const BoundModule& module) {
+  return __atomic_load_n(&module.header, __ATOMIC_ACQUIRE);
+}
+
 const BoundModule* moduleOf(std::uint64_t address) {
   const unsigned count = __atomic_load_n(&boundCount, __ATOMIC_ACQUIRE);
   for (unsigned i = 0; i < count; ++i)
-    if (address >= bound[i].copyStart && address < bound[i].copyEnd) return &bound[i];
+    if (address < __atomic_load_n(&bound[i].copyEnd, __ATOMIC_ACQUIRE) &&
+        address >= __atomic_load_n(&bound[i].copyStart, __ATOMIC_ACQUIRE))
+      return &bound[i];
   return nullptr;
 }
 
@@ -409,7 +416,7 @@ const format::RecordRoutine* routinesOf(const ModuleHeader& header) {
 
 // The entry for an address in a copy; null if there is none.
 const format::AddressEntry* entryFor(const BoundModule& module, std::uint64_t address) {
-  const ModuleHeader& header = *module.header;
+  const ModuleHeader& header = *headerOf(module);
   const format::AddressEntry* const entries = entriesOf(header);
   const std::uint64_t linked = address - module.bias;
   std::uint32_t low = 0, high = header.addressCount;  // the last entry whose `copy` is not above
@@ -438,7 +445,7 @@ std::uint64_t behindCall(std::uint64_t original) {
 
 std::uint64_t originalAddress(std::uint64_t address) {
   const BoundModule* module = moduleOf(address);
-  if (module == nullptr || module->header == nullptr) return address;
+  if (module == nullptr || headerOf(*module) == nullptr) return address;
   const format::AddressEntry* const found = entryFor(*module, address);
   if (found == nullptr) return address;
   const format::AddressEntry entry = *found;
@@ -450,7 +457,7 @@ std::uint64_t originalAddress(std::uint64_t address) {
 
 std::uint64_t originalReturnAddress(std::uint64_t address) {
   const BoundModule* module = moduleOf(address - 1);
-  if (module == nullptr || module->header == nullptr) return address;
+  if (module == nullptr || headerOf(*module) == nullptr) return address;
   const format::AddressEntry* const call = entryFor(*module, address - 1);
   if (call == nullptr) return address;
   // Direct calls are of another length in the copy.
@@ -459,7 +466,7 @@ std::uint64_t originalReturnAddress(std::uint64_t address) {
   if (const std::uint64_t behind = behindCall(last); behind != 0) return behind;
   // The original's code was made unreadable (poison mode, a debugger): mostly the next instruction follows.
   constexpr unsigned kLongest = 15, kUsual = 5;
-  const auto& header = *module->header;
+  const auto& header = *headerOf(*module);
   const bool isLast = call + 1 == entriesOf(header) + header.addressCount;
   const std::uint64_t next =
       isLast ? 0 : module->bias + (call[1].original & ~std::uint64_t{format::kAddressFixed});
@@ -469,10 +476,10 @@ std::uint64_t originalReturnAddress(std::uint64_t address) {
 const format::RecordRoutine* routineAt(std::uint64_t address, std::uint64_t& start) {
   const unsigned count = __atomic_load_n(&boundCount, __ATOMIC_ACQUIRE);
   for (unsigned i = 0; i < count; ++i) {
-    const ModuleHeader* header = bound[i].header;
+    const ModuleHeader* header = headerOf(bound[i]);
     // They are between the header and the copies.
     if (header == nullptr || address < reinterpret_cast<std::uint64_t>(header) ||
-        address >= bound[i].copyStart)
+        address >= __atomic_load_n(&bound[i].copyStart, __ATOMIC_ACQUIRE))
       continue;
     const format::RecordRoutine* routines = routinesOf(*header);
     for (std::uint32_t k = header->routineCount; k-- > 0;) {

@@ -134,7 +134,7 @@ void fillRing(Ring& ring, const Layout& main, bool late) {
 
 void giveRing(Ring& ring, std::uint32_t tid, bool late) {
   ring.tid = tid;
-  ring.order = __atomic_add_fetch(&ringsTaken, 1u, __ATOMIC_RELAXED);
+  __atomic_store_n(&ring.order, __atomic_add_fetch(&ringsTaken, 1u, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
   fillRing(ring, mainLayout(), late);
   setUse(ring, Ring::Use::Live);
   __atomic_fetch_add(&process.file->ringCount, 1u, __ATOMIC_RELEASE);
@@ -146,14 +146,19 @@ bool claim(Ring& ring, Ring::Use expected) {
   return __atomic_compare_exchange_n(&ring.use, &expected, Ring::Use::Making, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_RELAXED);
 }
+// Of one that may be claimed meanwhile: what they say is only a hint then.
+std::uint32_t orderOf(const Ring& ring) { return __atomic_load_n(&ring.order, __ATOMIC_RELAXED); }
+const format::RingHeader* headerOf(const Ring& ring) {
+  return __atomic_load_n(&ring.header, __ATOMIC_RELAXED);
+}
 Ring* claimMapped() {
   for (Ring& ring : rings)
     if (useOf(ring) == Ring::Use::Reserved && claim(ring, Ring::Use::Reserved)) return &ring;
   for (;;) {
     Ring* oldest = nullptr;
     for (Ring& ring : rings)
-      if (useOf(ring) == Ring::Use::Ended && ring.header != nullptr &&
-          (oldest == nullptr || ring.order < oldest->order))
+      if (useOf(ring) == Ring::Use::Ended && headerOf(ring) != nullptr &&
+          (oldest == nullptr || orderOf(ring) < orderOf(*oldest)))
         oldest = &ring;
     if (oldest == nullptr || claim(*oldest, Ring::Use::Ended)) return oldest;
   }
@@ -315,7 +320,7 @@ void threadEnds() {
     // What is mapped there may be the program's by now.
     t.ring->header = nullptr;
     setUse(*t.ring, Ring::Use::Ended);
-    ++ringsFreed;
+    __atomic_fetch_add(&ringsFreed, 1u, __ATOMIC_RELAXED);
   }
   t.ring = nullptr;
   dropAlternateStack(t);

@@ -1,0 +1,197 @@
+#include "handed_in.h"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "runtime/inject/alternate_stack.h"
+#include "runtime/inject/clock.h"
+#include "runtime/inject/collector.h"
+#include "runtime/inject/own_fault.h"
+#include "runtime/inject/process.h"
+#include "runtime/inject/ring_file.h"
+#include "runtime/inject/segment.h"
+
+extern "C" {
+traceback::inject::Word* traceback_wrap(std::uint64_t stackPointer);
+// What rings.cpp calls here instead of pthread_setspecific() and pthread_key_create().
+int handed_in_setspecific(pthread_key_t, const void*) noexcept { return 0; }
+int handed_in_key_create(pthread_key_t*, void (*)(void*)) noexcept { return 0; }
+}
+
+namespace traceback::testing {
+
+namespace {
+
+struct RingMemory {
+  explicit RingMemory(std::size_t wanted)
+      : size(wanted), bytes(new(std::align_val_t{4096}) std::uint8_t[wanted]()) {}
+  ~RingMemory() { ::operator delete[](bytes, std::align_val_t{4096}); }
+  RingMemory(const RingMemory&) = delete;
+  RingMemory& operator=(const RingMemory&) = delete;
+  std::size_t size;
+  std::uint8_t* bytes;
+};
+
+std::mutex filesLock;
+std::map<std::string, std::unique_ptr<RingMemory>> files;
+std::vector<std::unique_ptr<RingMemory>> former;  // threads that are about to end may still look there
+std::atomic<bool> memoryIsThere = true;
+std::atomic<std::uint64_t> now = 1;
+alignas(4096) format::ProcessHeader header;
+
+// Not in thread-local storage itself, which would move the slots from their place.
+std::uint8_t* fakeStackEnd() {
+  constexpr std::size_t kSize = 64 * 1024;
+  thread_local const auto stack = std::make_unique<std::uint8_t[]>(kSize);
+  return stack.get() + kSize;
+}
+
+}  // namespace
+
+void beginProcess(std::uint64_t mostRings) {
+  const std::lock_guard guard(filesLock);
+  for (auto& [name, memory] : files) former.push_back(std::move(memory));
+  files.clear();
+  inject::forgetRings();
+  std::memset(&header, 0, sizeof header);
+  inject::process.environment.bufferSize = 1 << 16;
+  inject::process.environment.mostRings = mostRings;
+  inject::process.recording = true;
+  inject::process.sandboxed = false;
+  inject::process.pid = static_cast<std::uint32_t>(::getpid());
+  inject::process.file = &header;
+  memoryIsThere = true;
+  for (auto& word : inject::traceback_probation_words) word = format::kSentinelWord;
+  const auto base = reinterpret_cast<std::uint64_t>(inject::traceback_probation_words);
+  inject::traceback_probation = {base, base, 0, inject::kProbationWords, 1, 0, 0, {format::kCursorStep, 0}};
+}
+
+void setMemoryIsThere(bool isThere) { memoryIsThere = isThere; }
+
+void beginFiltering() { inject::process.sandboxed = true; }
+
+const format::ProcessHeader& processFile() { return header; }
+
+void forkHere() {
+  {
+    const std::lock_guard guard(filesLock);  // it has a folder of its own
+    for (auto& [name, memory] : files) former.push_back(std::move(memory));
+    files.clear();
+  }
+  inject::childStarted(true);
+}
+
+std::map<std::string, RingDump> ringFiles() {
+  const std::lock_guard guard(filesLock);
+  std::map<std::string, RingDump> dumps;
+  for (const auto& [name, memory] : files)
+    if (auto dump = dumpRing(std::vector(memory->bytes, memory->bytes + memory->size)))
+      dumps.emplace(name, std::move(*dump));
+  return dumps;
+}
+
+std::thread startThread(std::function<void()> does) {
+  return std::thread([does = std::move(does)] {
+    does();
+    inject::threadEnds();
+  });
+}
+void inThread(std::function<void()> does) { startThread(std::move(does)).join(); }
+
+void head(std::uint32_t code, std::uint64_t stackPointer) {
+  inject::Word* cursor = inject::cursorOf(*inject::slot());
+  if (cursor[1] == format::kSentinelWord) cursor = traceback_wrap(stackPointer);
+  inject::writeHead(*inject::slot(), cursor, format::dagRecord(code));
+}
+
+Handler::Handler(int signal, unsigned depth)
+    : m_context(reinterpret_cast<ucontext_t*>(fakeStackEnd() - (depth + 1) * std::size_t{4096})) {
+  std::memset(m_context, 0, sizeof *m_context);
+  m_context->uc_stack.ss_flags = SS_DISABLE;
+  m_context->uc_mcontext.gregs[REG_RSP] = static_cast<greg_t>(outside());
+  siginfo_t info{};
+  info.si_signo = signal;
+  inject::beginSignal(m_interrupted, signal, info, *m_context, format::kSignalHandled);
+}
+
+void Handler::returns() { inject::endSignal(m_interrupted, *m_context); }
+
+std::uint64_t Handler::within() const { return reinterpret_cast<std::uint64_t>(m_context) - 512; }
+std::uint64_t Handler::outside() const { return reinterpret_cast<std::uint64_t>(m_context) + 2048; }
+
+}  // namespace traceback::testing
+
+namespace traceback::inject {
+
+using namespace traceback::testing;
+
+constinit Process process;
+
+// In wrap.S, where the runtime is injected.
+extern "C" {
+SegmentHeader traceback_probation;
+Word traceback_probation_words[kProbationWords];
+}
+
+std::uint64_t timeStamp() { return ++now; }
+std::uint64_t processorTicks() { return now; }
+
+std::uint32_t rawPid() { return static_cast<std::uint32_t>(::getpid()); }
+std::uint32_t rawTid() { return static_cast<std::uint32_t>(::syscall(SYS_gettid)); }
+bool inForkedChild() { return false; }
+bool inOwnProcess() { return true; }
+bool openProcessFile() { return true; }
+void withdrawProcessFolder() {}
+bool restoreProcessFolder() { return true; }
+void childStarted(bool) {
+  ++process.generation;
+  Thread& t = thread();
+  forgetRings();
+  t.ring = nullptr;
+  t.level = 0;
+  t.gapPending = false;
+  t.state = ThreadState::Probation;
+  setSlot(&traceback_probation);
+}
+
+void startWatcher() {}
+void makeAlternateStack(Thread&) {}
+void dropAlternateStack(Thread&) {}
+void leaveLostRing() {}
+
+RingName fileName(const Ring& ring) {
+  RingName name;
+  name.add(std::uint64_t{ring.nameTid}).add("-").add(std::uint64_t{ring.number}).add(".ring");
+  return name;
+}
+
+bool mapRing(Ring& ring, std::uint64_t size, const char* formerName) {
+  if (!memoryIsThere) return false;
+  const std::lock_guard guard(filesLock);
+  std::unique_ptr<RingMemory> memory;
+  if (formerName != nullptr) {
+    const auto found = files.find(formerName);
+    if (found == files.end() || found->second->size != size) return false;
+    memory = std::move(found->second);
+    files.erase(found);
+  } else {
+    memory = std::make_unique<RingMemory>(size);
+  }
+  ring.header = reinterpret_cast<format::RingHeader*>(memory->bytes);
+  ring.size = size;
+  ring.allocated = true;
+  return files.emplace(fileName(ring).c_str(), std::move(memory)).second;
+}
+
+bool mapReserve(Ring& ring, std::uint64_t size, unsigned, bool) { return mapRing(ring, size); }
+bool allocateMapped(const Ring&, std::uint64_t) { return true; }
+// The file stays.
+void unmapRing(Ring& ring) { ring.header = nullptr; }
+
+}  // namespace traceback::inject
