@@ -155,6 +155,14 @@ void MapText::finish() {
         if (found == function.blocks.end()) wrong("no block " + name);
         block.entry.successor[i] = static_cast<std::uint32_t>(found - function.blocks.begin());
       }
+      // Who falls into a head past its probe jumps over that.
+      const auto* const above = &block == &function.blocks.front() ? nullptr : &block - 1;
+      const unsigned edge = above != nullptr && above->entry.end == format::BlockEnd::Branch ? 1 : 0;
+      if (block.hasProbe && above != nullptr && format::passesHead(above->entry, edge) &&
+          above->entry.successor[edge] == static_cast<std::uint32_t>(&block - function.blocks.data())) {
+        function.addresses.push_back({static_cast<std::uint32_t>(copy), block.entry.start});
+        copy += kPassingSize;
+      }
       if (block.hasProbe) {
         function.addresses.push_back(
             {static_cast<std::uint32_t>(copy), block.entry.start | format::kAddressFixed});

@@ -39,6 +39,7 @@ namespace traceback::tests {
 class MapText {
  public:
   static constexpr std::uint64_t kProbeSize = 16;
+  static constexpr std::uint64_t kPassingSize = 2;  // of a jump over a probe
 
   // Text that cannot be read ends the test program with a message that names the line.
   explicit MapText(std::string_view text);
