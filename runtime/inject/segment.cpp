@@ -39,6 +39,21 @@ void enterSubBuffer(SegmentHeader& segment, std::uint64_t ordinal) {
   putCursor(segment, writeRecord(front, format::RecordType::Timestamp, 0, &time, 1));
 }
 
+std::uint64_t subBufferOfCursor(const SegmentHeader& segment) {
+  return format::cursorIndex(segment) / segment.subBufferWords;
+}
+
+// Whether the step to the sub-buffer in use was not done to its end: its ordinal is there, and the cursor has
+// not followed. A handler that interrupted that may have been left by a jump.
+bool isBehind(const SegmentHeader& segment) {
+  const std::uint64_t at = subBufferOfCursor(segment), count = segment.subBufferCount;
+  return segment.ordinal != 0 && at != segment.ordinal % count && at == (segment.ordinal - 1) % count;
+}
+
+void enterNextSubBuffer(SegmentHeader& segment) {
+  enterSubBuffer(segment, isBehind(segment) ? segment.ordinal : segment.ordinal + 1);
+}
+
 }  // namespace
 
 void startSegment(SegmentHeader& segment, Word* base, std::uint32_t subBufferWords,
@@ -54,12 +69,8 @@ void startSegment(SegmentHeader& segment, Word* base, std::uint32_t subBufferWor
 }
 
 std::uint64_t positionOf(const SegmentHeader& segment) {
-  const std::uint64_t index = format::cursorIndex(segment);
-  const std::uint64_t subBuffer = index / segment.subBufferWords;
-  std::uint64_t ordinal = segment.ordinal;
-  if (ordinal % segment.subBufferCount != subBuffer && ordinal != 0)
-    --ordinal;  // the cursor has not followed yet
-  return ordinal * segment.subBufferWords + index % segment.subBufferWords;
+  const std::uint64_t ordinal = isBehind(segment) ? segment.ordinal - 1 : segment.ordinal;
+  return ordinal * segment.subBufferWords + format::cursorIndex(segment) % segment.subBufferWords;
 }
 
 unsigned wordsLeft(const SegmentHeader& segment) {
@@ -67,10 +78,14 @@ unsigned wordsLeft(const SegmentHeader& segment) {
   return next >= segment.subBufferWords ? 0 : static_cast<unsigned>(segment.subBufferWords - 1 - next);
 }
 
+bool isAstray(const SegmentHeader& segment) {
+  return subBufferOfCursor(segment) != segment.ordinal % segment.subBufferCount && !isBehind(segment);
+}
+
 bool atSubBufferEnd(const SegmentHeader& segment) { return wordsLeft(segment) == 0; }
 
 Word* cursorForHead(SegmentHeader& segment) {
-  if (atSubBufferEnd(segment)) enterSubBuffer(segment, segment.ordinal + 1);
+  if (atSubBufferEnd(segment) || isAstray(segment)) enterNextSubBuffer(segment);
   return cursorOf(segment);
 }
 
@@ -103,7 +118,7 @@ void append(SegmentHeader& segment, format::RecordType type, std::uint16_t detai
   if (words > left) {
     // So readers know where it ends.
     memset(cursorOf(segment) + 1, 0, left * sizeof(Word));
-    enterSubBuffer(segment, segment.ordinal + 1);
+    enterNextSubBuffer(segment);
   }
   putCursor(segment, writeRecord(cursorOf(segment) + 1, type, detail, values, count));
 }

@@ -26,6 +26,10 @@ Word* cursorForHead(SegmentHeader& segment);
 // What a head does without its probe: writes the record behind such a cursor, and steps it.
 void writeHead(SegmentHeader& segment, Word* cursor, Word record);
 
+// Whether the cursor was stepped over the end of its sub-buffer: where two had the segment at once, a thread
+// and the handler of a signal that the runtime did not see, their probes may have stepped it for each other.
+bool isAstray(const SegmentHeader& segment);
+
 // Whether the word behind the cursor is the sentinel that ends a sub-buffer.
 bool atSubBufferEnd(const SegmentHeader& segment);
 

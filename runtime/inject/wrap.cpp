@@ -1,5 +1,6 @@
 // What the entries in wrap.S call: the thread's head probe found the sentinel. Answers with a cursor that has
 // a word behind it for the probe to write.
+#include "runtime/inject/clock.h"
 #include "runtime/inject/collector.h"
 #include "runtime/inject/hold.h"
 #include "runtime/inject/levels.h"
@@ -34,6 +35,12 @@ Word* freshCursor(std::uint64_t stackPointer) {
   if (segment != &t.discard && t.state == ThreadState::Traced) {
     stopIfHeld(t, *segment, 1);
     if (t.level == 0) keepHistory(*t.ring, *segment);
+    const bool astray = isAstray(*segment);
+    Word* const cursor = cursorForHead(*segment);
+    if (__builtin_expect(!astray, 1)) return cursor;
+    const std::uint64_t time = timeStamp();
+    append(*segment, traceback::format::RecordType::Gap,
+           static_cast<std::uint16_t>(traceback::format::GapReason::HandlerNotWrapped), &time, 1);
     return cursorForHead(*segment);
   }
   enterDiscard(t);

@@ -84,6 +84,8 @@ class Writer {
   void act() {
     // Behind a head that is abandoned, by a jump out of a handler, the runtime writes before any probe does.
     const unsigned choice = m_isAbandoned ? 15 : draw(20);
+    // Before it is done to its end, the step to another sub-buffer has stored the ordinal.
+    if (m_isAbandoned && inject::atSubBufferEnd(m_segment) && draw(2) == 0) ++m_segment.ordinal;
     if (choice < 10) head(false);
     if (choice >= 10 && choice < 15) light();
     if (choice >= 15 && choice < 18) append();
@@ -97,6 +99,7 @@ class Writer {
     for (; heads > 0; --heads)
       inject::writeHead(m_segment, inject::cursorForHead(m_segment), format::dagRecord(format::kFirstCode));
   }
+  void stepOver(unsigned words) { m_segment.cursor += words * sizeof(Word); }
   // How many heads find the next sentinel, if a signal arrives in front of one, or where it has looked for
   // the sentinel, or written its record.
   unsigned headsUntilCalled(unsigned stage) {
@@ -189,6 +192,21 @@ class SegmentTest : public QObject {
       const unsigned heads = writer.headsUntilCalled(stage);
       QCOMPARE(heads, stage == 0 ? 1u : 2u);
     }
+  }
+
+  void aCursorThatWasSteppedOverAnEndComesBackIntoTheNextSubBuffer() {
+    Writer writer(11);
+    writer.fill(kSubBufferWords - 6);
+    QVERIFY(!inject::isAstray(writer.segment()));
+    const std::uint64_t before = writer.segment().ordinal;
+    writer.stepOver(8);
+    QVERIFY(inject::isAstray(writer.segment()));
+    writer.fill(1);
+    QVERIFY(!inject::isAstray(writer.segment()));
+    QCOMPARE(writer.segment().ordinal, before + 1);
+    const auto segment = writer.read();
+    QVERIFY(segment);
+    QCOMPARE(segment->damaged, 0u);
   }
 
   void sentinelsStayInTheirPlaces() {
