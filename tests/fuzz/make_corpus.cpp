@@ -36,6 +36,31 @@ constexpr std::string_view kMap = R"(
   t 4 tail 1000 table
 )";
 
+// Of the newest version: records go on past heads, and through calls.
+constexpr std::string_view kPassing = R"(
+  version 4
+  function main 1000
+  dag 3
+  a 8 branch h c bit=2 pass0 taken
+  c 4 call 2000 r into
+  dag
+  h 4 branch h r bit=0 loop pass1
+  dag
+  r 4 return returnpoint
+  function f 2000
+  dag 2
+  a 8 branch y x bit=1 taken
+  x 4 call 3000 z into
+  y 4 return
+  dag
+  z 4 tail 3000 into returnpoint
+  function g 3000
+  dag 1
+  a 8 branch l k bit=0 taken
+  k 4 return
+  l 4 icall -
+)";
+
 constexpr std::string_view kRing = R"(
   start
   main.a
@@ -86,6 +111,7 @@ int main(int argc, char** argv) {
     longText += "main.h c\nf.a\nsignal 14 at f.a+2\nmain.a\nmain.h r\nreturn\n+ y\nmain.d\n";
   const RingText wrapped(longText, map, options);
   write(folder / "map/small", map.bytes());
+  write(folder / "map/passing", MapText(kPassing).bytes());
   write(folder / "ring/handlers", ring.bytes());
   write(folder / "ring/wrapped", wrapped.bytes());
   RingText::Options older = options;
