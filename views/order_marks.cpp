@@ -10,6 +10,7 @@ namespace traceback::views {
 namespace {
 
 constexpr int kSample = 22, kGap = 6, kBetween = 16;
+constexpr double kHatch = 6;
 constexpr model::Order kOrders[] = {model::Order::Before, model::Order::Unknown, model::Order::After};
 
 QString sampledText() { return OrderLegend::tr("samples from before the trace"); }
@@ -29,8 +30,9 @@ void paintOrder(QPainter& painter, const QRectF& where, model::Order order, cons
       painter.setRenderHint(QPainter::Antialiasing);
       painter.setPen(QPen(mix(theme.base, theme.currentMark, 0.85), 1.2));
       const double height = where.height();
-      for (double x = std::floor((where.left() - height) / 6) * 6; x < where.right(); x += 6)
-        painter.drawLine(QPointF(x, where.bottom()), QPointF(x + height, where.top()));
+      for (int i = static_cast<int>(std::floor((where.left() - height) / kHatch)); i * kHatch < where.right();
+           ++i)
+        painter.drawLine(QPointF(i * kHatch, where.bottom()), QPointF(i * kHatch + height, where.top()));
       break;
     }
     case model::Order::After:
