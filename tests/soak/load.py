@@ -147,8 +147,7 @@ def run(soak: Soak, name: str, save) -> dict:
         if not pids:
             known["problems"].append("none of its processes is recorded")
             return known
-        end = time.monotonic() + 60 * soak.minutes
-        while time.monotonic() < end:
+        while known["minutes"] < soak.minutes:
             minute(server, known, snaps)
             save(known)
             now = known["samples"][-1]

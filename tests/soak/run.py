@@ -57,7 +57,7 @@ def perform(soak: Soak, state: State, name: str) -> dict:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./check soak", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", metavar="NAME", action="append", choices=SCENARIOS, help="this one; may be repeated")
-    parser.add_argument("--minutes", type=float, default=60, help="how long the load and the rounds of tests last (60)")
+    parser.add_argument("--minutes", type=float, default=60, help="how long the load lasts, not counting what is checked in between, and the rounds of tests (60)")
     parser.add_argument("--again", action="store_true", help="also what has passed already with this build")
     parser.add_argument("--tests", metavar="REGEX", default="", help="in the rounds of tests: those of these names only")
     parser.add_argument("--programs", type=pathlib.Path, default="build/release", help=argparse.SUPPRESS)
