@@ -280,13 +280,14 @@ class SegmentBuilder {
     }
   }
 
-  // A copy has its function's name, where direct calls enter it: so a debugger that is told to stop in a
-  // function stops in both, and a profiler counts them as one. The gate in front is told apart.
+  // A copy has its function's name from where all come that enter it, behind the entry's probe: so a debugger
+  // that is told to stop in a function stops in both, and a profiler counts them as one. The gate and the
+  // probe in front are told apart.
   void addSymbols() {
     for (const FunctionCode& copy : m_copies) {
       const std::string name(plainName(copy.function->name));
       if (name.empty()) continue;
-      const std::uint32_t entry = copy.blocks.front();
+      const std::uint32_t entry = copy.behindEntry;
       if (entry != 0) m_out.symbols.push_back({"gate." + name, copy.place, entry});
       m_out.symbols.push_back({name, {copy.place.value + entry}, copy.code.size() - entry});
     }

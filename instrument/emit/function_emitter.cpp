@@ -340,7 +340,8 @@ class Emitter {
     if (m_gate.index != Label{}.index) m_out.gate = m_code.offsetOf(m_gate);
     if (m_unkeptEntry) m_out.unkeptEntry = m_code.offsetOf(*m_unkeptEntry);
     m_out.keepsCursor = m_keeps;
-    m_out.behindEntry = m_code.offsetOf(m_behindHeads.front());
+    m_out.behindEntry =
+        m_code.offsetOf(hasProbe(m_function.blocks.front()) ? m_behindHeads.front() : m_blocks.front());
     m_out.hasTable = !m_function.indirectTargets.empty();
     m_out.blocks.reserve(m_blocks.size());
     for (const Label block : m_blocks) m_out.blocks.push_back(m_code.offsetOf(block));

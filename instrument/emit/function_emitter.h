@@ -51,7 +51,7 @@ struct FunctionCode {
   bool keepsCursor = false;           // in xmm15 (liveness.h)
   std::uint32_t unkeptEntry = 0;  // where copies enter it that do not keep the cursor, if this one does
   std::vector<std::uint32_t> blocks;  // where other code enters a block: in front of its probe
-  std::uint32_t behindEntry = 0;  // where a record goes on that passes the probe of the function's entry
+  std::uint32_t behindEntry = 0;  // the entry behind its probe: where a record goes on that passes that
   std::vector<std::uint32_t> records;  // the record words of head probes
   RoutineSet routines;  // that its heads call
   VirtAddr place;  // where it goes, once known
