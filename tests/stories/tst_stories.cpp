@@ -244,7 +244,7 @@ class Stories : public QObject {
     views::AnswersPanel* panel = story.window().answersPanel();
     search->setText(QStringLiteral("between(isListed, isListed)"));
     QTest::keyClick(search, Qt::Key_Return);
-    QTRY_VERIFY(!panel->asking() && panel->answers()->rowCount() >= 3);
+    QTRY_VERIFY_WITH_TIMEOUT(!panel->asking() && panel->answers()->rowCount() >= 3, kLoadMs);
     std::vector<model::EntryIndex> lengths;
     for (int i = 0; i < panel->answers()->rowCount(); ++i) {
       const model::AnswerRow& answer = panel->answers()->answer(i);
