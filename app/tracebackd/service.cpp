@@ -15,8 +15,8 @@
 #include <ranges>
 
 #include "model/utf8.h"
-#include "runtime/collect/private_folder.h"
 #include "runtime/collect/recover.h"
+#include "runtime/collect/ring_folder.h"
 #include "runtime/collect/snap_assembly.h"
 
 namespace traceback::app {
@@ -270,19 +270,13 @@ void Service::findProcesses(bool anew) {
   const auto now = Clock::now();
   for (auto& [name, process] : m_processes)
     if (anew || now - process.described >= kDescribePause) describe(process);
-  std::error_code error;
-  fs::directory_iterator it;
-  // Where everybody may make folders, somebody else may have made this one.
-  if (collect::checkPrivateFolder(m_options.ringFolder))
-    it = fs::directory_iterator(m_options.ringFolder, error);
-  for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
-    const auto name = collect::parseProcessName(it->path().filename().string());
-    if (!name || find(*name) != nullptr) continue;
-    const auto start = collect::startOfProcess(name->pid);
-    if (!start || *start != name->start || !collect::readProcessHeader(it->path())) continue;
-    Recorded& found = m_processes[{name->pid, name->start}];
-    found.folder = it->path();
-    found.process = collect::SystemFile(static_cast<int>(::syscall(SYS_pidfd_open, name->pid, 0)));
+  for (const auto& [path, name] : collect::processFoldersIn(m_options.ringFolder)) {
+    if (find(name) != nullptr) continue;
+    const auto start = collect::startOfProcess(name.pid);
+    if (!start || *start != name.start || !collect::readProcessHeader(path)) continue;
+    Recorded& found = m_processes[{name.pid, name.start}];
+    found.folder = path;
+    found.process = collect::SystemFile(static_cast<int>(::syscall(SYS_pidfd_open, name.pid, 0)));
     describe(found);
     found.snapFolder = textOf(found.about.snapFolder);
   }

@@ -14,9 +14,6 @@ namespace {
 constexpr std::uint8_t kAboveOrEqual = 3;
 constexpr unsigned kSlotBase = 0, kSlotIndex = 1, kSlotTarget = 2, kSlotFlags = 3;
 
-// That may be a base or an index in any form of address.
-constexpr std::array<unsigned, 12> kWorkRegisters = {0, 2, 1, 6, 7, 8, 9, 10, 11, 3, 14, 15};
-
 // Of the table of a function.
 struct Layout {
   explicit Layout(const Function& f)
@@ -81,9 +78,9 @@ class Dispatch {
   // One that is dead, if there is one.
   static unsigned choose(RegisterSet needed, RegisterSet taken) {
     for (const RegisterSet avoided : {RegisterSet(needed | taken), taken})
-      for (const unsigned reg : kWorkRegisters)
+      for (const unsigned reg : kScratchRegisters)
         if ((avoided & registerBit(reg)) == 0) return reg;
-    return kWorkRegisters.front();  // not reached
+    return kScratchRegisters.front();  // not reached
   }
 
   // mov OPERAND, index for the operand of `jmp *OPERAND` (ff /4).
@@ -94,11 +91,10 @@ class Dispatch {
     }
     std::vector<std::uint8_t> load;
     std::size_t i = 0;
-    std::uint8_t prefix = rex(true, m_index, 0);
+    std::uint8_t prefix = rex(true, m_index, 0);  // and the jump's own bits X and B
     for (; m_raw[i] != 0xFF; ++i) {
       if ((m_raw[i] & 0xF0) == 0x40)
-        prefix = std::uint8_t(prefix |
-                              (m_raw[i] & 0x03));  // of its own bits B and X; there is no register operand
+        prefix = std::uint8_t(prefix | (m_raw[i] & 0x03));
       else if (m_raw[i] != 0x3E && m_raw[i] != 0xF2)
         load.push_back(m_raw[i]);  // notrack and bnd go; segments and address sizes stay
     }

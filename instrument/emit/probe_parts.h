@@ -37,6 +37,10 @@ class Sequence {
   std::size_t m_size = 0;
 };
 
+// What may serve as scratch, the cheapest to encode first. rsp and the ones whose encoding as a base needs a
+// further byte (rbp, r12, r13) are left out.
+inline constexpr std::array<unsigned, 12> kScratchRegisters = {0, 2, 1, 6, 7, 8, 9, 10, 11, 3, 14, 15};
+
 inline constexpr std::uint8_t kEqual = 4;  // condition code of je
 
 // To and from a spill slot. No flags.

@@ -7,19 +7,15 @@
 namespace traceback::instrument {
 namespace {
 
-// Registers that serve as scratch, the cheapest to encode first. rsp and the ones whose base encoding needs a
-// further byte (rbp, r12, r13) are left out.
-constexpr std::array<unsigned, 12> kCandidates = {0, 2, 1, 6, 7, 8, 9, 10, 11, 3, 14, 15};
-
 // A probe's scratch registers: dead ones as far as there are, others kept in spill moduleSlots while it runs.
 class Scratch {
  public:
   Scratch(CodeBuilder& code, Free free) : m_code(code), m_free(free.registers) {}
 
   unsigned take() {
-    for (const unsigned reg : kCandidates)
+    for (const unsigned reg : kScratchRegisters)
       if ((m_free & registerBit(reg)) != 0 && !used(reg)) return use(reg);
-    for (const unsigned reg : kCandidates)
+    for (const unsigned reg : kScratchRegisters)
       if (!used(reg)) return takeThis(reg);
     return kRax;  // not reached: probes take two at the most
   }

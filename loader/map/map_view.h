@@ -57,10 +57,10 @@ class MapView {
   }
   std::size_t blockCount() const { return m_blocks.size(); }
 
-  // The DAG that owns a code, which counts from the module's base.
   // The function in whose first block a record goes on behind this block's call or jump; nothing if it ends
   // there, or a slice does not have that function's blocks.
   std::optional<MapFunction> passesInto(const format::BlockEntry& block) const;
+  // The DAG that owns a code, which counts from the module's base.
   std::optional<MapDag> dagOf(std::uint32_t code) const;
   // The function whose original bytes hold the address.
   std::optional<MapFunction> functionAt(model::VirtAddr original) const;

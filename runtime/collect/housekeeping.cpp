@@ -7,10 +7,8 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <vector>
 
-#include "runtime/collect/private_folder.h"
-#include "runtime/collect/process_folder.h"
+#include "runtime/collect/ring_folder.h"
 #include "runtime/collect/system_file.h"
 
 namespace traceback::collect {
@@ -42,13 +40,8 @@ void tidyRingsOf(const fs::path& path, const ProcessName& name, std::chrono::sec
 }  // namespace
 
 void tidyRings(const fs::path& ringFolder, std::chrono::seconds keep) {
-  if (keep.count() == 0 || !checkPrivateFolder(ringFolder)) return;
-  std::vector<std::pair<fs::path, ProcessName>> folders;
-  std::error_code error;
-  for (fs::directory_iterator it(ringFolder, error), end; !error && it != end; it.increment(error))
-    if (const auto name = parseProcessName(it->path().filename().string()))
-      folders.emplace_back(it->path(), *name);
-  for (const auto& [path, name] : folders) tidyRingsOf(path, name, keep);
+  if (keep.count() == 0) return;
+  for (const auto& [path, name] : processFoldersIn(ringFolder)) tidyRingsOf(path, name, keep);
 }
 
 }  // namespace traceback::collect

@@ -18,6 +18,7 @@
 #include "runtime/collect/process_folder.h"
 #include "runtime/collect/redaction.h"
 #include "runtime/collect/retention.h"
+#include "runtime/collect/ring_folder.h"
 #include "runtime/collect/service_client.h"
 #include "runtime/collect/site_rules.h"
 #include "runtime/collect/snap_assembly.h"
@@ -317,15 +318,13 @@ model::Result<std::vector<fs::path>> recover(const RecoverOptions& options) {
   // Where everybody may make folders, somebody else may have made this one.
   if (options.folder.empty())
     if (const auto isPrivate = checkPrivateFolder(top); !isPrivate) return std::unexpected(isPrivate.error());
-  std::vector<fs::path> folders;
-  for (fs::directory_iterator it(top, error), end; !error && it != end; it.increment(error))
-    if (parseProcessName(it->path().filename().string())) folders.push_back(it->path());
+  std::vector<NamedFolder> folders = listProcessFolders(top, error);
   if (error) return model::fail("cannot be listed: " + error.message(), top.string());
-  std::ranges::sort(folders);
+  std::ranges::sort(folders, {}, &NamedFolder::path);
 
   std::vector<fs::path> snaps;
   std::optional<model::Error> problem;
-  for (const fs::path& folder : folders) {
+  for (const auto& [folder, name] : folders) {
     auto one = recoverOne(folder, options);
     if (one) {
       snaps.insert(snaps.end(), one->begin(), one->end());
@@ -348,18 +347,12 @@ bool wantsFault(const fs::path& processFolder, const fs::path& snapFolder) {
 }
 
 void removeEnded(const fs::path& ringFolder) {
-  if (!checkPrivateFolder(ringFolder)) return;
-  std::error_code error;
-  std::vector<fs::path> ended;
-  for (fs::directory_iterator it(ringFolder, error), end; !error && it != end; it.increment(error)) {
-    const auto name = parseProcessName(it->path().filename().string());
-    if (!name) continue;
-    const auto header = readProcessHeader(it->path());
+  for (const auto& [path, name] : processFoldersIn(ringFolder)) {
+    const auto header = readProcessHeader(path);
     if (!header || header->state != static_cast<std::uint32_t>(format::ProcessState::Exited)) continue;
-    const auto start = startOfProcess(name->pid);
-    if (!start || *start != name->start) ended.push_back(it->path());
+    const auto start = startOfProcess(name.pid);
+    if (!start || *start != name.start) removeFolder(path);
   }
-  for (const fs::path& folder : ended) removeFolder(folder);
 }
 
 }  // namespace traceback::collect

@@ -10,9 +10,9 @@
 #include "app/traceback/output.h"
 #include "model/text_format.h"
 #include "model/utf8.h"
-#include "runtime/collect/private_folder.h"
 #include "runtime/collect/process_folder.h"
 #include "runtime/collect/recover.h"
+#include "runtime/collect/ring_folder.h"
 #include "runtime/collect/service_client.h"
 #include "runtime/collect/site_rules.h"
 
@@ -28,18 +28,12 @@ struct Watched {
 
 // Those of this user whose rings are where rings are; the service need not run.
 std::vector<Watched> recordedProcesses() {
-  namespace fs = std::filesystem;
   std::vector<Watched> found;
-  std::error_code error;
-  if (!collect::checkPrivateFolder(collect::defaultRingFolder())) return found;
-  for (fs::directory_iterator it(collect::defaultRingFolder(), error), end; !error && it != end;
-       it.increment(error)) {
-    const auto name = collect::parseProcessName(it->path().filename().string());
-    const auto start = name ? collect::startOfProcess(name->pid) : std::nullopt;
-    const auto header = collect::readProcessHeader(it->path());
-    if (!start || *start != name->start || !header) continue;
-    found.push_back(
-        {.pid = header->pid, .program = collect::programNameIn(it->path()), .group = {}, .state = {}});
+  for (const auto& [path, name] : collect::processFoldersIn(collect::defaultRingFolder())) {
+    const auto start = collect::startOfProcess(name.pid);
+    const auto header = collect::readProcessHeader(path);
+    if (!start || *start != name.start || !header) continue;
+    found.push_back({.pid = header->pid, .program = collect::programNameIn(path), .group = {}, .state = {}});
   }
   const collect::SiteRules rules = collect::siteRules();
   for (Watched& each : found) each.group = rules.groupOf(each.program);
