@@ -257,7 +257,6 @@ void Service::look() {
 }
 
 void Service::findProcesses(bool anew) {
-  namespace fs = std::filesystem;
   collect::SiteRules rules = collect::siteRules();
   anew = anew || rules != m_rules;
   m_rules = std::move(rules);
