@@ -40,6 +40,7 @@ class SegmentBuilder {
         m_poison(options.poison),
         m_keepCursor(!options.without.contains(kKeptCursor)),
         m_sharedHeads(!options.without.contains(kSharedHeads)),
+        m_calledSlots(!options.without.contains(kCalledSlots)),
         m_threads(options.threads) {
     m_out.address = base;
   }
@@ -65,7 +66,8 @@ class SegmentBuilder {
   }
 
   void emit(const Progress& progress) {
-    const EmitOptions options{!m_nullMode, m_keepCursor, m_sharedHeads, m_poison, m_slots, m_plan.codeBase};
+    const EmitOptions options{!m_nullMode, m_keepCursor, m_sharedHeads,  m_calledSlots,
+                              m_poison,    m_slots,      m_plan.codeBase};
     const auto& functions = m_plan.program.functions;
     std::vector<std::size_t> chosen;
     for (std::size_t i = 0; i < functions.size(); ++i)
@@ -317,7 +319,7 @@ class SegmentBuilder {
   VirtAddr m_slots;
   bool m_nullMode;
   bool m_poison;
-  bool m_keepCursor, m_sharedHeads;
+  bool m_keepCursor, m_sharedHeads, m_calledSlots;
   unsigned m_threads;
   NewSegment m_out;
   RecordRoutines m_routines;

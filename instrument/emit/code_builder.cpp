@@ -1,5 +1,6 @@
 #include "instrument/emit/code_builder.h"
 
+#include <array>
 #include <cstring>
 
 namespace traceback::instrument {
@@ -9,6 +10,7 @@ constexpr std::uint32_t kNoLabel = 0xFFFF'FFFF;
 constexpr std::uint8_t kShortSize = 2;
 constexpr std::uint8_t kLongJump = 5;
 constexpr std::uint8_t kLongBranch = 6;
+constexpr std::array<std::uint8_t, 6> kCallSlot = {0xFF, 0x15}, kJumpSlot = {0xFF, 0x25};
 
 void store32(std::span<std::byte> out, std::size_t offset, std::int64_t value) {
   const auto narrow = std::int32_t(value);
@@ -122,6 +124,18 @@ void CodeBuilder::callRoutine(unsigned number) {
   item.size = kLongJump;
 }
 
+void CodeBuilder::callThrough(VirtAddr slot) {
+  Item& item = add(Item::Kind::CallSlot, kCallSlot);
+  item.dispOffset = 2;
+  item.target = slot;
+}
+
+void CodeBuilder::jumpThrough(VirtAddr slot) {
+  Item& item = add(Item::Kind::JumpSlot, kJumpSlot);
+  item.dispOffset = 2;
+  item.target = slot;
+}
+
 void CodeBuilder::layOut() {
   std::uint32_t offset = 0;
   for (Item& item : m_items) {
@@ -178,6 +192,8 @@ std::vector<std::byte> CodeBuilder::encode(std::vector<Reference>& references) c
       case Item::Kind::RipAbsolute:
       case Item::Kind::RipLabel:
       case Item::Kind::RipTable:
+      case Item::Kind::CallSlot:
+      case Item::Kind::JumpSlot:
         std::memcpy(code.data(), m_pool.data() + item.bytes, item.size);
         if (item.kind != Item::Kind::Bytes) refer(item.dispOffset, false);
         break;

@@ -48,6 +48,8 @@ class CodeBuilder {
       Jump,  // jmp; to `label`, or to the copy of `target`
       Branch,  // jcc
       Call,  // call, of the copy of `target`
+      CallSlot,  // call, of what the slot `target` has the address of
+      JumpSlot,  // jmp
       CallRoutine,  // call, of the record routine of the number `target`
     };
     Kind kind = Kind::Bytes;
@@ -84,6 +86,9 @@ class CodeBuilder {
   void branchExactly(std::uint8_t condition, VirtAddr address);
   void callExactly(VirtAddr address);
   void callRoutine(unsigned number);
+  // To the address that `slot` has.
+  void callThrough(VirtAddr slot);
+  void jumpThrough(VirtAddr slot);
 
   // Settles all sizes. After this offsets and size() are known; nothing may be added.
   void settle();

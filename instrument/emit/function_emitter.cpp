@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "instrument/analysis/stubs.h"
 #include "instrument/emit/dispatch.h"
 #include "instrument/emit/probe_parts.h"
 #include "instrument/flow/tiling.h"
@@ -234,7 +235,10 @@ class Emitter {
     const auto raw = asBytes(m_program.codeAt(insn.address, insn.length));
     switch (insn.flow) {
       case Flow::Jump:
-        exactly ? m_code.jumpExactly(insn.target) : jumpTo(m_edge, insn.target);
+        if (const auto slot = exactly ? std::nullopt : slotOf(insn.target))
+          m_code.jumpThrough(*slot);
+        else
+          exactly ? m_code.jumpExactly(insn.target) : jumpTo(m_edge, insn.target);
         return;
       case Flow::Branch: {
         const std::uint8_t condition = conditionOf(raw);
@@ -250,7 +254,10 @@ class Emitter {
         emitShortBranch(insn, raw, exactly);
         return;
       case Flow::Call:
-        exactly ? m_code.callExactly(insn.target) : m_code.call(insn.target, m_passesEntry);
+        if (const auto slot = exactly ? std::nullopt : slotOf(insn.target))
+          m_code.callThrough(*slot);
+        else
+          exactly ? m_code.callExactly(insn.target) : m_code.call(insn.target, m_passesEntry);
         return;
       case Flow::IndirectJump:
         if (exactly) break;
@@ -266,6 +273,10 @@ class Emitter {
       m_code.ripAbsolute(raw, insn.ripOffset, insn.ripTarget);
     else
       m_code.bytes(raw);
+  }
+
+  std::optional<VirtAddr> slotOf(VirtAddr target) const {
+    return m_options.calledSlots ? slotOfStub(m_program, target) : std::nullopt;
   }
 
   std::vector<const Function*> functionsWithItsTargets() const {

@@ -62,6 +62,7 @@ struct EmitOptions {
   bool probes = true;
   bool keepCursor = true;  // in functions that can
   bool sharedHeads = true;  // where they can be: record_routines.h
+  bool calledSlots = true;  // stubs of the procedure linkage table are left out: stubs.h
   bool alwaysBound = false;  // no way back to the original code: entries lead to the copy
   VirtAddr moduleSlots;  // of the ModuleSlots
   std::uint32_t codeBase = 0;  // added to the DAGs' codes

@@ -10,7 +10,7 @@ import measure
 import overhead
 from programs import Program
 
-TECHNIQUES = ("kept-cursor", "shared-heads", "open-heads", "passed-entries")  # as `traceback instrument --without` has them
+TECHNIQUES = ("kept-cursor", "shared-heads", "open-heads", "passed-entries", "called-slots")  # as `traceback instrument --without` has them
 ALL = "all"
 
 

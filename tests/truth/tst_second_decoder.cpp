@@ -15,6 +15,8 @@ class TestSecondDecoder : public QObject {
  private slots:
   void theCopiesAreTheOriginals_data();
   void theCopiesAreTheOriginals();
+  void stubsAreCalledPast_data();
+  void stubsAreCalledPast();
   void aChangedByteIsNoticed_data();
   void aChangedByteIsNoticed();
 
@@ -60,6 +62,47 @@ void TestSecondDecoder::theCopiesAreTheOriginals() {
     if (!poisoned) continue;
     const auto taken = check(file, (*run)->program());
     QVERIFY2(taken && taken->exitCode == 1, "breakpoints in old code are not to be taken for the original");
+  }
+}
+
+// Of tables made for endbr64 and others, of calls and of jumps.
+void TestSecondDecoder::stubsAreCalledPast_data() {
+  QTest::addColumn<QStringList>("flags");
+  QTest::newRow("lazily bound") << QStringList{"-Wl,-z,lazy"};
+  QTest::newRow("bound at the start") << QStringList{"-Wl,-z,now"};
+  QTest::newRow("stubs with endbr64") << QStringList{"-fcf-protection=full", "-Wl,-z,ibtplt", "-Wl,-z,lazy"};
+  QTest::newRow("linked where it runs") << QStringList{"-no-pie", "-fno-pie"};
+}
+
+void TestSecondDecoder::stubsAreCalledPast() {
+  QFETCH(QStringList, flags);
+  QTemporaryDir folder;
+  const QString source = folder.filePath("called.c"), program = folder.filePath("called");
+  QFile file(source);
+  QVERIFY(file.open(QFile::WriteOnly));
+  file.write(
+      "#include <stdlib.h>\n#include <stdio.h>\n"
+      "extern int nowhere(int) __attribute__((weak));\n"
+      "__attribute__((noinline)) int jumped(const char* text) { return puts(text); }\n"
+      "int main(int argc, char** argv) {\n"
+      "  if (nowhere) nowhere(argc);\n"
+      "  return jumped(argv[1]) < 0 || abs(atoi(argv[2])) != 5;\n"
+      "}\n");
+  file.close();
+  const auto built = runToEnd("gcc", QStringList{"-O2", "-fno-builtin", source, "-o", program} + flags,
+                              QProcessEnvironment::systemEnvironment());
+  QVERIFY2(built && built->exitCode == 0, built ? built->complaints.constData() : qPrintable(built.error()));
+  for (const QStringList& options : {QStringList{}, QStringList{"--without", "called-slots"}}) {
+    const auto run = ProductRun::prepare(program, options);
+    QVERIFY2(run, run ? "" : qPrintable(run.error()));
+    const auto checked = check(program, (*run)->program());
+    QVERIFY2(checked && checked->exitCode == 0, checked ? checked->output.constData() : "");
+    const int past = QRegularExpression("(\\d+) calls past stubs").match(checked->output).captured(1).toInt();
+    QVERIFY2(options.isEmpty() ? past >= 3 : past == 0, checked->output);
+    const auto ended = runToEnd((*run)->program(), {"printed", "-5"}, (*run)->environment());
+    QVERIFY2(ended, ended ? "" : qPrintable(ended.error()));
+    QCOMPARE(ended->output, "printed\n");
+    QCOMPARE(ended->exitCode, 0);
   }
 }
 

@@ -241,7 +241,9 @@ void addInstrument(CLI::App& app, Action& chosen) {
           "(behind\n"
           "calls, records are written by routines that these places share), open-heads (a record goes on\n"
           "into a loop, and around a call, until control comes back), passed-entries (and into functions\n"
-          "of the same file that are called directly)")
+          "of the same file that are called directly), called-slots (functions of other files are called "
+          "past\n"
+          "the stubs of the procedure linkage table)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(

@@ -85,6 +85,7 @@ class Lockstep {
   std::uint64_t distance() const { return m_handlers.empty() ? 0 : m_handlers.back().distance; }
   Outcome compareFloating(std::uint64_t address, bool garbage);
   Outcome compareFrames(std::uint64_t due);
+  bool leadsPastStub(std::uint64_t stub, std::uint64_t to) const;
   std::string where() const;
 
   const ElfFile& m_elf;

@@ -21,7 +21,7 @@ struct Findings {
   std::vector<std::string> wrong;
   std::uint64_t hidden = 0;  // findings beyond the first few
   std::uint64_t functions = 0, windows = 0, instructions = 0, heads = 0, lights = 0, dispatches = 0,
-                unwound = 0;
+                throughSlots = 0, unwound = 0;
 
   void add(std::string what);
 };
@@ -141,6 +141,7 @@ class CopyChecker {
   bool checkUnkeptEntry(Line& line);
   bool isWithinKeeper(std::uint64_t original) const;
   bool isWayToWrap(const Code& lea, const Code& jump, unsigned reg, bool kept) const;
+  bool isThroughSlot(const Code& copy, const Code& original);
   bool checkInstruction(Line& line, const Code& original, bool exactly);
   bool checkDispatch(Line& line, const Code& original, bool& found);
   bool checkLookup(Line& line, unsigned base, unsigned index, bool keepsFlags);
