@@ -1,9 +1,11 @@
 #include "app/viewer/load_job.h"
 
 #include <QFile>
+#include <QPointer>
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 namespace traceback::app {
 namespace {
@@ -69,14 +71,22 @@ void LoadJob::look() {
   const std::shared_ptr<State> state = m_state;
   std::optional<model::Result<SharedTrace>> outcome;
   SharedTrace preview;
+  bool changed = false;
+  double done = 0;
+  QString stage;
   {
     const std::lock_guard lock(state->mutex);
     preview.swap(state->preview);
-    if (state->changed) {
-      state->changed = false;
-      emit progress(state->done, QString::fromStdString(state->stage));
-    }
+    changed = std::exchange(state->changed, false);
+    done = state->done;
+    stage = QString::fromStdString(state->stage);
     outcome.swap(state->outcome);
+  }
+  if (changed) {
+    const QPointer<LoadJob> self = this;
+    emit progress(done, stage);
+    // Whoever was told may have cancelled it, begun another, or ended this.
+    if (self.isNull() || m_state != state) return;
   }
   if (!outcome) {
     if (preview) emit partLoaded(preview);

@@ -6,6 +6,7 @@
 #include <QTest>
 #include <QToolButton>
 #include <atomic>
+#include <memory>
 #include <semaphore>
 
 #include "app/viewer/load_job.h"
@@ -30,7 +31,7 @@ struct Gate {
   std::atomic<int> started = 0, stopped = 0, ended = 0;
   std::atomic<bool> open = false;
 
-  app::LoadFunction load(app::SharedTrace trace) {
+  app::LoadFunction load(const app::SharedTrace& trace) {
     return [this, trace](const std::filesystem::path& file, const app::LoadProgress& progress,
                          const std::stop_token& stop) -> model::Result<app::SharedTrace> {
       ++started;
@@ -146,6 +147,39 @@ class Loading : public QObject {
     QVERIFY(progress.wait());
     QCOMPARE(progress.first().at(0).toDouble(), 0.25);
     QCOMPARE(progress.first().at(1).toString(), QStringLiteral("Reading records"));
+  }
+
+  void whoIsToldOfProgressMayCancel() {
+    const auto trace = tests::sampleTrace();
+    std::atomic<bool> ended = false;
+    const app::LoadFunction load = [&](const std::filesystem::path&, const app::LoadProgress& progress,
+                                       const std::stop_token&) -> model::Result<app::SharedTrace> {
+      progress.preview(trace);
+      progress(0.5, "Reading records");
+      ended = true;
+      return trace;
+    };
+    app::LoadJob job(load);
+    QSignalSpy parts(&job, &app::LoadJob::partLoaded), loaded(&job, &app::LoadJob::loaded);
+    int told = 0;
+    connect(&job, &app::LoadJob::progress, &job, [&] {
+      ++told;
+      job.cancel();
+    });
+    job.start(QStringLiteral("/one"));
+    while (!ended) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    QTRY_COMPARE(told, 1);
+    QTest::qWait(50);
+    QVERIFY(parts.isEmpty() && loaded.isEmpty());
+  }
+
+  void whoIsToldOfProgressMayEndTheJob() {
+    Gate gate;
+    auto job = std::make_unique<app::LoadJob>(gate.load(tests::sampleTrace()));
+    connect(job.get(), &app::LoadJob::progress, this, [&job] { job.reset(); });
+    job->start(QStringLiteral("/one"));
+    QTRY_VERIFY(job == nullptr);
+    QCOMPARE(gate.stopped, 1);
   }
 
   void theNewestIsShownWhileTheRestIsRead() {
