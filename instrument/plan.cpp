@@ -10,6 +10,7 @@
 #include "instrument/analysis/eligibility.h"
 #include "instrument/analysis/entry_window.h"
 #include "instrument/flow/call_order.h"
+#include "instrument/flow/cursor_keepers.h"
 #include "instrument/flow/flow_graph.h"
 #include "instrument/flow/liveness.h"
 #include "instrument/flow/tiling.h"
@@ -127,7 +128,7 @@ model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& optio
     functions[i].entered = targets.entered(functions[i].start);
     if (functions[i].decoded) buildFlowGraph(functions[i], openHeads);
   });
-  findLiveness(plan.program, options.threads);
+  findLiveness(plan.program, !options.without.contains(kFollowedRegisters), options.threads);
   findCursorKeepers(plan.program);
   if (progress) progress(0.4);
 

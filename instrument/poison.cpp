@@ -1,7 +1,6 @@
 #include "instrument/poison.h"
 
-#include <algorithm>
-#include <cstring>
+#include "instrument/analysis/unread_code.h"
 
 namespace traceback::instrument {
 namespace {
@@ -21,7 +20,9 @@ class Poisoner {
       const Function& f = m_program.functions[i];
       if (f.skip != SkipReason::None || f.entryLeft != SkipReason::None || f.labelTaken) keep(i);
     }
-    scanOutsideFunctions();
+    forEachGap(m_program, [this](VirtAddr from, VirtAddr to) {
+      scanBytes(m_program.codeAt(from, to.value - from.value), from);
+    });
     while (!m_pending.empty()) {
       const std::size_t i = m_pending.back();
       m_pending.pop_back();
@@ -68,33 +69,8 @@ class Poisoner {
     }
   }
 
-  // Code without unwind information is not decoded: whatever looks like a direct transfer is one.
-  void scanOutsideFunctions() {
-    for (const CodeRange& range : m_program.code) {
-      VirtAddr at = range.start;
-      for (const Function& f : m_program.functions) {
-        if (!range.contains(f.start)) continue;
-        if (f.start > at) scanBytes(m_program.codeAt(at, f.start.value - at.value), at);
-        at = std::max(at, f.end());
-      }
-      if (at < range.end) scanBytes(m_program.codeAt(at, range.end.value - at.value), at);
-    }
-  }
-
   void scanBytes(std::span<const std::byte> bytes, VirtAddr start) {
-    for (std::size_t i = 0; i + 2 <= bytes.size(); ++i) {
-      const auto opcode = std::uint8_t(bytes[i]);
-      if (opcode == 0xEB || (opcode & 0xF0) == 0x70 || (opcode & 0xFC) == 0xE0) {
-        const auto distance = std::int64_t(std::int8_t(bytes[i + 1]));
-        reach({start.value + i + 2 + std::uint64_t(distance)});
-      }
-      if (i + 5 > bytes.size()) continue;
-      const bool twoBytes = (opcode & 0xF0) == 0x80 && i > 0 && bytes[i - 1] == std::byte{0x0F};
-      if (opcode != 0xE8 && opcode != 0xE9 && !twoBytes) continue;
-      std::int32_t distance = 0;
-      std::memcpy(&distance, bytes.data() + i + 1, sizeof distance);
-      reach({start.value + i + 5 + std::uint64_t(std::int64_t(distance))});
-    }
+    forEachPossibleTransfer(bytes, start, [this](VirtAddr target) { reach(target); });
   }
 
   void fill(std::size_t i, std::vector<Patch>& out) const {

@@ -102,6 +102,10 @@ void skipOverlaps(std::vector<Function>& functions) {
 
 }  // namespace
 
+bool isProfiler(std::string_view name) {
+  return name == "mcount" || name == "_mcount" || name == "__fentry__";
+}
+
 bool Program::isCode(VirtAddr address) const {
   return std::ranges::any_of(code, [&](const CodeRange& range) { return range.contains(address); });
 }

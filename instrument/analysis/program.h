@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "instrument/flow/function.h"
@@ -17,6 +18,10 @@ struct CodeRange {
   std::span<const std::byte> bytes;
   bool contains(VirtAddr a) const { return a >= start && a < end; }
 };
+
+// Whether a function of that name counts calls for a profiler: code that is compiled for one (-pg) calls it
+// before it touches its arguments.
+bool isProfiler(std::string_view name);
 
 struct Program {
   const loader::ElfImage* image = nullptr;

@@ -64,6 +64,7 @@ void addRegisterEffects(const ZydisDecodedOperand& operand, Instruction& out) {
   // Writing 32 bits clears the upper half: a whole write. Writing 8 or 16 keeps the rest.
   const bool whole = ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, operand.reg.value) >= 32;
   if ((operand.actions & ZYDIS_OPERAND_ACTION_WRITE) && whole) out.kills |= reg;
+  if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0) out.changes |= reg;
 }
 
 void addFlagEffects(const ZydisDecodedInstruction& insn, const ZydisDecodedOperand* operands,
@@ -82,6 +83,72 @@ void addFlagEffects(const ZydisDecodedInstruction& insn, const ZydisDecodedOpera
                          (operands[insn.operand_count_visible - 1].imm.value.u & 31) == 0;
   if (!counted && !repeated && !zeroCount)
     out.flagsKilled = flagsOf(flags->modified | flags->set_0 | flags->set_1 | flags->undefined);
+}
+
+// Before the kills of transfers are taken away.
+void addStackEffects(const ZydisDecodedInstruction& insn, const ZydisDecodedOperand* operands,
+                     Instruction& out) {
+  const ZydisDecodedOperand& first = operands[0];
+  if ((out.kills & registerBit(kRsp)) == 0) {
+    for (unsigned i = 0; i < insn.operand_count_visible; ++i) {
+      const ZydisDecodedOperand& op = operands[i];
+      if (op.type != ZYDIS_OPERAND_TYPE_MEMORY || (op.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) == 0 ||
+          op.mem.base != ZYDIS_REGISTER_RSP || op.mem.index != ZYDIS_REGISTER_NONE)
+        continue;
+      out.storesOnStack = true;
+      out.stack = std::int32_t(op.mem.disp.value);
+    }
+    return;
+  }
+  out.stack = kStackUnknown;
+  const bool toRsp = first.type == ZYDIS_OPERAND_TYPE_REGISTER && first.reg.value == ZYDIS_REGISTER_RSP;
+  const auto bytes = std::int32_t(insn.operand_width / 8);
+  switch (insn.mnemonic) {
+    case ZYDIS_MNEMONIC_CALL:
+      out.stack = 0;
+      break;
+    case ZYDIS_MNEMONIC_PUSH:
+    case ZYDIS_MNEMONIC_PUSHFQ:
+      out.stack = bytes;
+      break;
+    case ZYDIS_MNEMONIC_POP:
+      if (toRsp || first.type != ZYDIS_OPERAND_TYPE_REGISTER) break;
+      [[fallthrough]];
+    case ZYDIS_MNEMONIC_POPFQ:
+      out.stack = -bytes;
+      break;
+    case ZYDIS_MNEMONIC_SUB:
+    case ZYDIS_MNEMONIC_ADD:
+      if (!toRsp || operands[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE) break;
+      out.stack = std::int32_t(insn.mnemonic == ZYDIS_MNEMONIC_SUB ? operands[1].imm.value.s
+                                                                   : -operands[1].imm.value.s);
+      break;
+    case ZYDIS_MNEMONIC_LEA:
+      if (toRsp && operands[1].mem.base == ZYDIS_REGISTER_RSP && operands[1].mem.index == ZYDIS_REGISTER_NONE)
+        out.stack = -std::int32_t(operands[1].mem.disp.value);
+      break;
+    default:
+      break;
+  }
+}
+
+// All 64 bits of one, or of none.
+RegisterSet wholeOf(const ZydisDecodedOperand& operand) {
+  const bool isWhole = operand.type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                       ZydisRegisterGetClass(operand.reg.value) == ZYDIS_REGCLASS_GPR64;
+  return isWhole ? setOf(operand.reg.value) : RegisterSet{0};
+}
+
+// As functions keep registers and bring them back.
+void addMoves(const ZydisDecodedInstruction& insn, const ZydisDecodedOperand* operands, Instruction& out) {
+  if (insn.mnemonic == ZYDIS_MNEMONIC_PUSH) out.saves = wholeOf(operands[0]);
+  if (insn.mnemonic == ZYDIS_MNEMONIC_POP) out.loads = wholeOf(operands[0]);
+  if (insn.mnemonic != ZYDIS_MNEMONIC_MOV) return;
+  const ZydisDecodedOperand &to = operands[0], &from = operands[1];
+  if (from.type == ZYDIS_OPERAND_TYPE_MEMORY) out.loads = wholeOf(to);
+  if (to.type == ZYDIS_OPERAND_TYPE_MEMORY &&
+      (to.mem.base == ZYDIS_REGISTER_RSP || to.mem.base == ZYDIS_REGISTER_RBP))
+    out.saves = wholeOf(from);
 }
 
 bool isXmm15(ZydisRegister reg) {
@@ -270,6 +337,17 @@ std::optional<Instruction> decode(std::span<const std::byte> bytes, VirtAddr add
       operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
       operands[0].reg.value == operands[1].reg.value && insn.operand_width >= 32)
     out.reads = 0;
+  // What nops name they do not look at.
+  if (insn.mnemonic == ZYDIS_MNEMONIC_NOP) out.reads = 0;
+  // And sbb r,r depends on the carry alone, or $-1,r on nothing.
+  if (insn.mnemonic == ZYDIS_MNEMONIC_SBB && operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+      operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[0].reg.value == operands[1].reg.value &&
+      insn.operand_width >= 32)
+    out.reads = 0;
+  if (insn.mnemonic == ZYDIS_MNEMONIC_OR && operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+      operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operands[1].imm.value.s == -1 &&
+      insn.operand_width >= 32)
+    out.reads = 0;
   // With a zero operand bsf and bsr leave their destination as it was, and so do tzcnt and lzcnt on
   // processors that take them for these. Without shadow stacks rdssp does nothing, which programs look for.
   if (insn.mnemonic == ZYDIS_MNEMONIC_RDSSPD || insn.mnemonic == ZYDIS_MNEMONIC_RDSSPQ ||
@@ -278,14 +356,13 @@ std::optional<Instruction> decode(std::span<const std::byte> bytes, VirtAddr add
     out.kills = 0;
   addFlagEffects(insn, operands.data(), out);
   addXmm15Effects(insn, operands.data(), out);
+  addStackEffects(insn, operands.data(), out);
+  addMoves(insn, operands.data(), out);
   classify(insn, operands.data(), out);
-  // What leaves the function may look at any register (what it does with flags: liveness.h); what enters the
-  // system, at anything.
+  // What leaves the function reads by itself what it names.
   if (out.flow == Flow::Call || out.flow == Flow::IndirectCall || out.flow == Flow::IndirectJump ||
-      out.flow == Flow::Return) {
-    out.reads = kAllRegisters;
+      out.flow == Flow::Return)
     out.kills = 0;
-  }
   if (out.flow == Flow::Stop && insn.mnemonic != ZYDIS_MNEMONIC_INT3) {
     // Ends here; what a signal handler makes of the flags is not the program's.
     out.reads = kAllRegisters;
@@ -294,6 +371,9 @@ std::optional<Instruction> decode(std::span<const std::byte> bytes, VirtAddr add
   if (out.flow == Flow::Stop || insn.meta.category == ZYDIS_CATEGORY_SYSCALL ||
       insn.meta.category == ZYDIS_CATEGORY_INTERRUPT || insn.meta.category == ZYDIS_CATEGORY_SYSTEM)
     readEverything(out);
+  // The processor itself leaves other things there.
+  if (insn.mnemonic == ZYDIS_MNEMONIC_SYSCALL)
+    out.reads &= RegisterSet(~(registerBit(kRcx) | registerBit(kR11)));
   return out;
 }
 

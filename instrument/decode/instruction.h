@@ -2,7 +2,8 @@
 // when it moves, and its effect on general registers and flags.
 //
 // Effects are taken from Zydis and are safe to rely on in one direction: `reads` may name too much, `kills`
-// never does. An instruction with effects that cannot be told exactly reads everything.
+// never does. An instruction with effects that cannot be told exactly reads everything. What those need that
+// control goes to is not theirs: see liveness.h.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@ using model::VirtAddr;
 // r8..).
 using RegisterSet = std::uint16_t;
 inline constexpr RegisterSet kAllRegisters = 0xFFFF;
-inline constexpr unsigned kRax = 0, kRcx = 1, kRsp = 4;
+inline constexpr unsigned kRax = 0, kRcx = 1, kRsp = 4, kR10 = 10, kR11 = 11;
 constexpr RegisterSet registerBit(unsigned number) { return RegisterSet(1u << number); }
 
 // Status flags, one bit each: CF PF AF ZF SF OF (DF is never touched by what we add).
@@ -41,6 +42,8 @@ enum class Flow : std::uint8_t {
   Stop,          // hlt, ud2, int3: never goes on
 };
 
+inline constexpr std::int32_t kStackUnknown = INT32_MIN;
+
 struct Instruction {
   VirtAddr address;
   std::uint8_t length = 0;
@@ -50,20 +53,27 @@ struct Instruction {
   bool unsafe = false;              // must not be moved: see decode()
   std::uint8_t ripOffset = 0;       // where its rip-relative displacement stands; 0: it has none
   std::uint8_t indirectRegister = 0xFF;  // of an indirect jump or call through a register; 0xFF: memory
+  bool leavesXmm15 = true;  // to others: neither reads nor writes it, nor would be hindered by them
   VirtAddr target;                  // of a direct jump, branch or call
   VirtAddr ripTarget;               // that the rip-relative operand addresses
   bool isLea = false;
   bool namesBelowStack = false;  // an operand in memory, or an address, below the stack pointer
+  bool storesOnStack = false;  // at a constant distance from the stack pointer
   bool usesSplitStackLimit = false;  // %fs:0x70, as code of -fsplit-stack does
   // A 32-bit displacement without rip, and an immediate of at least 32 bits: in a file that is loaded where
   // it was linked they may be addresses. 0: none.
   std::uint32_t displacement = 0;
   std::uint32_t immediate = 0;
+  // By how many bytes it lowers the stack pointer once it, or what it calls, has come back; kStackUnknown if
+  // that cannot be told. With storesOnStack: where that is, from the stack pointer, which stays as it is.
+  std::int32_t stack = 0;
   RegisterSet reads = 0;
   RegisterSet kills = 0;  // written whole and without condition
+  RegisterSet changes = 0;  // written at all
+  RegisterSet loads = 0;  // the one that it brings in whole from memory, and does nothing else
+  RegisterSet saves = 0;  // the one that it puts on the stack whole, and does nothing else
   FlagSet flagsRead = 0;  // and kXmm15
   FlagSet flagsKilled = 0;  // and kXmm15
-  bool leavesXmm15 = true;  // to others: neither reads nor writes it, nor would be hindered by them
 
   VirtAddr end() const { return {address.value + length}; }
   bool endsBlock() const { return flow != Flow::Next; }

@@ -54,8 +54,8 @@ struct Function {
   bool hasIndirectJump = false;
   bool labelTaken = false;  // somebody has an address within it, yet no indirect jump is known to lead there
   bool decoded = false;  // all of it, into `instructions`
-  FlagSet entryFlags = 0;  // live at its entry
-  FlagSet returnFlags = 0;  // live where calls of it return, beyond what is behind any call
+  // Whoever it returns to may expect anything of all registers: see conventions.h.
+  bool returnsToAnybody = false;
   // Its copy keeps the ring's cursor in xmm15, from its entry on: see liveness.h.
   bool keepsCursor = false;
   bool enteredWithoutCursor = false;  // at its start, by copies that do not keep it
@@ -67,7 +67,6 @@ struct Function {
   std::vector<VirtAddr> outsideTargets;  // interior addresses that other code jumps to; sorted
   // Places in it that indirect jumps may go to, its own and those of its kin, as far as known; sorted.
   std::vector<VirtAddr> indirectTargets;
-  FlagSet indirectFlags = 0;  // live there
   FlagSet jumpFlags = kAllFlags;  // live where its indirect jumps lead, there or elsewhere
   // Parts of the same function (f.cold), as jumps between their middles show: numbers of functions that have
   // places to which its own indirect jumps may go.

@@ -10,7 +10,8 @@ import measure
 import overhead
 from programs import Program
 
-TECHNIQUES = ("kept-cursor", "shared-heads", "open-heads", "passed-entries", "called-slots")  # as `traceback instrument --without` has them
+TECHNIQUES = ("kept-cursor", "shared-heads", "open-heads", "passed-entries", "called-slots",
+              "followed-registers")  # as `traceback instrument --without` has them
 ALL = "all"
 
 

@@ -109,16 +109,127 @@ class TestDecode : public QObject {
     if (leaves) QVERIFY(insn.leavesXmm15 && (insn.flagsRead & kXmm15) == 0);
   }
 
-  void whatLeavesTheFunctionReadsAllRegisters_data() {
+  void whatLeavesTheFunctionReadsWhatItNames_data() {
     QTest::addColumn<QByteArray>("text");
-    for (const char* text : {"ret", "call *%rax", "jmp *%rax", "call .+0x100", "syscall", "ud2"})
-      QTest::newRow(text) << QByteArray(text);
+    QTest::addColumn<quint16>("reads");
+    const auto row = [](const char* text, unsigned reads) {
+      QTest::newRow(text) << QByteArray(text) << quint16(reads);
+    };
+    row("ret", set({4}));
+    row("call .+0x100", set({4}));
+    row("call *%rax", set({0, 4}));
+    row("call *8(%r11,%rcx,8)", set({1, 4, 11}));
+    row("jmp *%rax", set({0}));
+    row("ud2", kAllRegisters);
+    row("int3", kAllRegisters);
+    // But for what the processor itself puts into rcx and r11.
+    row("syscall", unsigned{kAllRegisters} & ~set({1, 11}));
   }
-  void whatLeavesTheFunctionReadsAllRegisters() {
+  void whatLeavesTheFunctionReadsWhatItNames() {
     QFETCH(QByteArray, text);
+    QFETCH(quint16, reads);
     const Instruction insn = first(text.constData());
-    QCOMPARE(insn.reads, kAllRegisters);
+    QCOMPARE(insn.reads, reads);
     QCOMPARE(insn.kills, 0);
+  }
+
+  void whatDependsOnNothingReadsNothing_data() {
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<bool>("reads");
+    QTest::newRow("sbb") << QByteArray("sbb %ecx, %ecx") << false;
+    QTest::newRow("sbb of another") << QByteArray("sbb %edx, %ecx") << true;
+    QTest::newRow("sbb of a byte") << QByteArray("sbb %cl, %cl") << true;
+    QTest::newRow("or -1") << QByteArray("or $-1, %rcx") << false;
+    QTest::newRow("or -1, half") << QByteArray("or $-1, %ecx") << false;
+    QTest::newRow("or -1, 16 bits") << QByteArray("or $-1, %cx") << true;
+    QTest::newRow("or 1") << QByteArray("or $1, %rcx") << true;
+    QTest::newRow("nop") << QByteArray("nopw 8(%rcx,%rcx,1)") << false;
+  }
+  void whatDependsOnNothingReadsNothing() {
+    QFETCH(QByteArray, text);
+    QFETCH(bool, reads);
+    QCOMPARE((first(text.constData()).reads & registerBit(kRcx)) != 0, reads);
+  }
+
+  void effectsOnTheStackPointer_data() {
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<bool>("stores");
+    QTest::addColumn<int>("stack");
+    const auto row = [](const char* text, bool stores, int stack) {
+      QTest::newRow(text) << QByteArray(text) << stores << stack;
+    };
+    row("mov %rcx, %rax", false, 0);
+    row("call .+0x100", false, 0);
+    row("push %rcx", false, 8);
+    row("push $7", false, 8);
+    row("pushq 8(%rax)", false, 8);
+    row("pushw %cx", false, 2);
+    row("pushfq", false, 8);
+    row("pop %rcx", false, -8);
+    row("popfq", false, -8);
+    row("sub $40, %rsp", false, 40);
+    row("add $-128, %rsp", false, 128);
+    row("add $0x1000, %rsp", false, -0x1000);
+    row("lea 24(%rsp), %rsp", false, -24);
+    row("lea 24(%rsp), %rax", false, 0);
+    row("mov %rax, 16(%rsp)", true, 16);
+    row("movups %xmm0, -32(%rsp)", true, -32);
+    row("mov 16(%rsp), %rax", false, 0);
+    row("mov %rax, 16(%rsp,%rcx)", false, 0);
+    row("sub %rax, %rsp", false, kStackUnknown);
+    row("lea 24(%rbp), %rsp", false, kStackUnknown);
+    row("mov %rbp, %rsp", false, kStackUnknown);
+    row("pop %rsp", false, kStackUnknown);
+    row("leave", false, kStackUnknown);
+    row("and $-64, %rsp", false, kStackUnknown);
+  }
+  void effectsOnTheStackPointer() {
+    QFETCH(QByteArray, text);
+    QFETCH(bool, stores);
+    QFETCH(int, stack);
+    const Instruction insn = first(text.constData());
+    QVERIFY(insn.length > 0);
+    QCOMPARE(insn.storesOnStack, stores);
+    QCOMPARE(insn.stack, stack);
+  }
+
+  void registersThatAreKeptAndBroughtBack_data() {
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<quint16>("loads");
+    QTest::addColumn<quint16>("saves");
+    const auto row = [](const char* text, RegisterSet loads, RegisterSet saves) {
+      QTest::newRow(text) << QByteArray(text) << quint16(loads) << quint16(saves);
+    };
+    row("push %r11", 0, set({11}));
+    row("pop %rsi", set({6}), 0);
+    row("mov %rdi, 8(%rsp)", 0, set({7}));
+    row("mov %rdi, -8(%rbp)", 0, set({7}));
+    row("mov -16(%rsp), %r9", set({9}), 0);
+    row("mov 8(%rdi), %rsi", set({6}), 0);
+    row("mov %rdi, 8(%rsi)", 0, 0);  // may be anywhere
+    row("mov %edi, 8(%rsp)", 0, 0);
+    row("mov 8(%rsp), %edi", 0, 0);
+    row("add 8(%rsp), %rdi", 0, 0);
+    row("mov %rdi, %rsi", 0, 0);
+    row("push 8(%rsp)", 0, 0);
+    row("pop 8(%rsp)", 0, 0);
+    row("push $8", 0, 0);
+  }
+  void registersThatAreKeptAndBroughtBack() {
+    QFETCH(QByteArray, text);
+    QFETCH(quint16, loads);
+    QFETCH(quint16, saves);
+    const Instruction insn = first(text.constData());
+    QVERIFY(insn.length > 0);
+    QCOMPARE(insn.loads, loads);
+    QCOMPARE(insn.saves, saves);
+  }
+
+  void whatIsChangedInPartIsChanged() {
+    QCOMPARE(first("sete %cl").changes, registerBit(kRcx));
+    QCOMPARE(first("sete %cl").kills, RegisterSet{0});
+    QCOMPARE(first("mov (%rax), %cx").changes, registerBit(kRcx));
+    QCOMPARE(first("cmp %rax, %rcx").changes, RegisterSet{0});
   }
 
   void effectsOnFlags_data() {

@@ -102,6 +102,30 @@ class TestKindsOfCode : public QObject {
     sameAsBefore(path("plain"));
   }
 
+  // TLS descriptors: the function that finds such a variable changes no register but rax, so arguments stay
+  // where they are while it is called.
+  void argumentsStayWhileAVariableOfTheThreadIsFound_data() {
+    QTest::addColumn<QString>("dialect");
+    for (const char* dialect : {"gnu", "gnu2"}) QTest::newRow(dialect) << dialect;
+  }
+  void argumentsStayWhileAVariableOfTheThreadIsFound() {
+    QFETCH(QString, dialect);
+    const QString library = path("libthread_local.so"), program = path("plain");
+    QString said = tests::build("gcc", {QString(KINDS) + "thread_local.c"}, library,
+                                {"-O2", "-fPIC", "-shared", "-mtls-dialect=" + dialect});
+    QCOMPARE(said, QString());
+    said = tests::build("gcc", {QString(KINDS) + "thread_local_main.c"}, program,
+                        {"-O2", "-rdynamic", "-L" + m_folder.path(), "-lthread_local"});
+    QCOMPARE(said, QString());
+    const Ended plain = run(program, false);
+    QCOMPARE(plain.status, QProcess::NormalExit);
+    QVERIFY(plain.out.size() > 100);
+    const auto report = instrumentFile(library.toStdString(), library.toStdString(), {});
+    QVERIFY2(report, report ? "" : report.error().text().c_str());
+    QVERIFY(report->instrumented >= 2);
+    QCOMPARE(run(program, true), plain);
+  }
+
   // Tables and labels lead from one part of a function into the other.
   void partsThatWereMovedAwayAreKnown_data() {
     QTest::addColumn<QString>("compiler");

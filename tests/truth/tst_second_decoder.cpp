@@ -42,7 +42,7 @@ void TestSecondDecoder::theCopiesAreTheOriginals_data() {
               "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "/usr/lib/x86_64-linux-gnu/libcapstone.so.5"};
   for (const char* const program :
        {"known/unusual", "known/vector_onward", "kept_frame-O2", "vector_across-O2", "vector_apart-O2",
-        "vector_passed-O2", "vector_unseen-O2"})
+        "vector_passed-O2", "vector_unseen-O2", "registers_across-O2", "registers_kept-O2"})
     files += QString(TRUTH_PROGRAM_DIR "/") + program;
   for (const QString& file : files)
     if (QFileInfo::exists(file))

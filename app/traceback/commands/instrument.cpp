@@ -243,7 +243,8 @@ void addInstrument(CLI::App& app, Action& chosen) {
           "into a loop, and around a call, until control comes back), passed-entries (and into functions\n"
           "of the same file that are called directly), called-slots (functions of other files are called "
           "past\n"
-          "the stubs of the procedure linkage table)")
+          "the stubs of the procedure linkage table), followed-registers (which registers are needed is\n"
+          "followed into what is called, and back)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(

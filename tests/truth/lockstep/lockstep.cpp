@@ -223,6 +223,19 @@ Lockstep::Outcome Lockstep::heal(const Point& original, const Point& copy) {
     if (copy.fromOutside) good = healStack(sp - kDepth, sp - kRedZone);
     if (code && isReturn(*code) && m_stack.sp < sp)
       good = good && healStack(m_stack.sp, sp);  // the address that it returned by
+    const std::uint16_t lost = code && isReturn(*code) ? m_flags.lostAt(original.address) : std::uint16_t{0};
+    if (lost != 0) {
+      user_regs_struct after = m_copy.registers();
+      const auto make = [&](unsigned number, auto member) {
+        if ((lost >> number & 1) != 0) after.*member = before.*member;
+      };
+      make(6, &user_regs_struct::rsi);
+      make(7, &user_regs_struct::rdi);
+      make(9, &user_regs_struct::r9);
+      make(10, &user_regs_struct::r10);
+      make(11, &user_regs_struct::r11);
+      good = good && m_copy.setRegisters(after);
+    }
   }
   // Without flags the gate keeps a register below the stack.
   if (good && copy.throughGate) good = healStack(sp - 8, sp);

@@ -3,7 +3,25 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tests/truth/second_decoder/unseen_callers.h"
+
 namespace traceback::truth {
+
+namespace {
+
+// A jump to another module.
+bool isStubAt(const ElfFile& original, Decoder& decoder, std::uint64_t address) {
+  for (int i = 0; i < 2; ++i) {
+    Code code;
+    const auto bytes = original.at(address, 15);
+    if (!bytes || !decoder.decode(*bytes, address, code)) return false;
+    if (code.id != X86_INS_ENDBR64) return code.id == X86_INS_JMP && code.ripOffset != 0;
+    address += code.size;
+  }
+  return false;
+}
+
+}  // namespace
 
 FlagFlow::FlagFlow(const ElfFile& original, const std::vector<InstrumentedFunction>& functions)
     : m_functions(functions),
@@ -54,10 +72,27 @@ FlagFlow::FlagFlow(const ElfFile& original, const std::vector<InstrumentedFuncti
     m_named.push_back(std::ranges::binary_search(named, function.entry.original));
   std::ranges::sort(m_targets);
   m_targets.erase(std::unique(m_targets.begin(), m_targets.end()), m_targets.end());
-  // From "no flag crosses anywhere" up to what is consistent.
+  for (const auto& code : m_code)
+    for (const Effects& effects : code)
+      if (effects.target != 0 && mayBeStub(effects.target) && isStubAt(original, decoder, effects.target))
+        m_stubs.insert(effects.target);
+  m_onReturnOf.resize(functions.size());
+  m_due.assign(functions.size(), true);
+  findUsers();
+  findConventions();
+  findUnseenCallers(original);
+  // From "nothing crosses anywhere" up to what is consistent.
   while (round()) {
   }
+  for (std::size_t i = 0; i < m_code.size(); ++i)
+    for (std::size_t k = 0; k + 1 < m_code[i].size(); ++k) {
+      const Effects& call = m_code[i][k];
+      if (call.leaves == Leaves::Call && (call.target == 0 || isStub(call.target)))
+        m_lost[call.address + call.size] = std::uint16_t(~kResults & ~m_needs[i][k + 1].registers);
+    }
   m_code.clear();
+  for (auto& needs : m_needs)
+    for (Needs& one : needs) one.registers |= one.maybe;
 }
 
 // Whether it is known what is there: a function of the map's that decodes, or a jump to another module.
@@ -67,14 +102,7 @@ bool FlagFlow::isRead(const ElfFile& original, Decoder& decoder, std::uint64_t a
   if (function != m_functions.end() && function->entry.original == functionOf(address) &&
       function->entry.originalSize != 0)
     return !m_code[std::size_t(function - m_functions.begin())].empty();
-  for (int i = 0; i < 2; ++i) {
-    Code code;
-    const auto bytes = original.at(address, 15);
-    if (!bytes || !decoder.decode(*bytes, address, code)) return false;
-    if (code.id != X86_INS_ENDBR64) return code.id == X86_INS_JMP && code.ripOffset != 0;
-    address += code.size;
-  }
-  return false;
+  return isStubAt(original, decoder, address);
 }
 
 // The start of the function that has it, or itself if none does.
@@ -97,10 +125,88 @@ const Needs* FlagFlow::needsAt(std::uint64_t address) const {
   return &m_needs[index][std::size_t(found - starts.begin())];
 }
 
-std::uint8_t FlagFlow::flagsAt(std::uint64_t address) const {
-  const Needs* needs = needsAt(address);
-  if (needs == nullptr) return m_onIndirectEntry;  // a stub, or another module's
-  return std::uint8_t(needs->flags & ~kXmm15Beyond);
+// The function that has it; none: their number.
+std::size_t FlagFlow::indexOf(std::uint64_t address) const {
+  const auto found = std::ranges::lower_bound(m_functions, functionOf(address), {},
+                                              [](const auto& f) { return f.entry.original; });
+  const bool has = found != m_functions.end() && found->entry.original == functionOf(address) &&
+                   found->entry.originalSize != 0;
+  return has ? std::size_t(found - m_functions.begin()) : m_functions.size();
+}
+
+bool FlagFlow::mayBeStub(std::uint64_t address) const {
+  const std::size_t index = indexOf(address);
+  return index == m_functions.size() ||
+         m_functions[index].entry.skipReason == std::uint32_t(format::SkipReason::StartupCode);
+}
+
+Needs FlagFlow::at(std::uint64_t address) const {
+  if (isStub(address)) return {0, m_onIndirectEntry.flags, kArguments};
+  if (const Needs* needs = needsAt(address); needs != nullptr)
+    return {needs->registers, std::uint8_t(needs->flags & ~kXmm15Beyond), needs->maybe};
+  const bool isUnseen = indexOf(address) == m_functions.size();
+  return {0, m_onIndirectEntry.flags, isUnseen ? kEveryRegister : std::uint16_t{0}};
+}
+
+void FlagFlow::findUsers() {
+  m_users.resize(m_functions.size());
+  for (std::size_t i = 0; i < m_code.size(); ++i) {
+    const auto uses = [&](std::uint64_t address, bool bySelf) {
+      const std::size_t used = indexOf(address);
+      if (used == m_functions.size() || (used == i && !bySelf)) return;
+      if (m_users[used].empty() || m_users[used].back() != i) m_users[used].push_back(i);
+    };
+    for (const Effects& effects : m_code[i])
+      if (effects.target != 0) uses(effects.target, effects.leaves == Leaves::Call);
+    if (!m_code[i].empty()) uses(m_code[i].back().address + m_code[i].back().size, false);
+  }
+}
+
+// Of what was there before: in the code from there up to where it leads elsewhere, or somebody comes to.
+std::uint16_t FlagFlow::readAtOnce(const std::vector<Effects>& code, std::size_t from) const {
+  std::uint16_t read = 0, touched = 0;
+  for (std::size_t i = from; i < code.size(); ++i) {
+    const Effects& effects = code[i];
+    if (i != from && std::ranges::binary_search(m_targets, effects.address)) break;
+    const bool isKnown = effects.reads.registers != kEveryRegister && effects.leaves != Leaves::Other;
+    if (!effects.pushes && isKnown) read = std::uint16_t(read | (effects.reads.registers & ~touched));
+    touched |= effects.touches;
+    if (effects.leaves != Leaves::Not || effects.target != 0) break;
+  }
+  return read;
+}
+
+void FlagFlow::findConventions() {
+  for (std::size_t i = 0; i < m_code.size(); ++i) {
+    const auto& code = m_code[i];
+    if (m_named[i] && !code.empty()) {
+      m_onIndirectEntry |= {std::uint16_t(readAtOnce(code, 0) & kLinkers)};
+      m_onReturnOf[i].maybe = takesOtherRegisters(code) ? kEveryRegister : restoredRegisters(code);
+    }
+    for (std::size_t k = 0; k + 1 < code.size(); ++k) {
+      const Effects& call = code[k];
+      if (call.leaves != Leaves::Call || (call.target != 0 && !isStub(call.target))) continue;
+      // Calls that never come back stand before what is also jumped to, or where an exception leads.
+      if (call.target != 0 && std::ranges::binary_search(m_targets, code[k + 1].address)) continue;
+      m_onReturn |= {std::uint16_t(readAtOnce(code, k + 1) & ~kResults)};
+    }
+  }
+}
+
+// Whatever looks like a call or jump, outside of all functions, may expect everything to be left alone.
+void FlagFlow::findUnseenCallers(const ElfFile& original) {
+  for (const Elf64_Phdr& segment : original.segments()) {
+    const auto bytes = original.at(segment.p_vaddr, segment.p_filesz);
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0 || !bytes) continue;
+    for (std::size_t at = 0; at + 5 <= bytes->size(); ++at) {
+      const unsigned opcode = (*bytes)[at];
+      if ((opcode != 0xE8 && opcode != 0xE9) || indexOf(segment.p_vaddr + at) != m_functions.size()) continue;
+      std::int32_t distance = 0;
+      std::memcpy(&distance, bytes->data() + at + 1, 4);
+      const std::size_t called = indexOf(segment.p_vaddr + at + 5 + std::uint64_t(std::int64_t{distance}));
+      if (called != m_functions.size()) m_onReturnOf[called].maybe = kEveryRegister;
+    }
+  }
 }
 
 namespace {
@@ -110,54 +216,64 @@ std::uint8_t beyond(std::uint8_t behind) {
   return std::uint8_t((behind & kXmm15) != 0 ? (behind & ~kXmm15) | kXmm15Beyond : behind);
 }
 
+bool grow(Needs& set, const Needs& needs) {
+  const Needs before = set;
+  set |= needs;
+  return set != before;
+}
+
 }  // namespace
 
 bool FlagFlow::round() {
-  bool changed = false;
-  const auto grow = [&changed](std::uint8_t& set, std::uint8_t flags) {
-    if ((flags & ~set) == 0) return;
-    set |= flags;
-    changed = true;
+  bool all = false;
+  const auto growEverywhere = [&all](Needs& set, const Needs& needs) { all |= grow(set, needs); };
+  const auto returns = [&](std::uint64_t to, const Needs& needs) {
+    const std::size_t index = indexOf(to);
+    if (index != m_functions.size() && grow(m_onReturnOf[index], needs)) m_due[index] = true;
+    if ((needs.flags & kXmm15Beyond) != 0 && m_unread.contains(to)) growEverywhere(m_onReturn, {0, kXmm15});
   };
-  const auto returns = [&](std::uint64_t to, std::uint8_t flags) {
-    grow(m_onReturnOf[functionOf(to)], flags);
-    if ((flags & kXmm15Beyond) != 0 && m_unread.contains(to)) grow(m_onReturn, kXmm15);
-  };
+  Elsewhere elsewhere;
+  elsewhere.at = [this](std::uint64_t address) { return at(address); };
+  elsewhere.isStub = [this](std::uint64_t address) { return isStub(address); };
+  bool any = false;
   for (std::size_t i = 0; i < m_code.size(); ++i) {
     const auto& code = m_code[i];
-    if (code.empty()) continue;
-    FlagsElsewhere elsewhere;
-    elsewhere.at = [this](std::uint64_t address) { return flagsAt(address); };
+    if (code.empty() || !m_due[i]) continue;
+    any = true;
+    m_due[i] = false;
     elsewhere.onIndirectEntry = m_onIndirectEntry;
     elsewhere.onReturn = m_onReturn;
-    const std::uint64_t start = code.front().address;
-    if (const auto known = m_onReturnOf.find(start); known != m_onReturnOf.end())
-      elsewhere.onReturn |= known->second;
+    elsewhere.onReturn |= m_onReturnOf[i];
+    elsewhere.onReturn.maybe |= kResults;
     auto needs = liveBefore(code, elsewhere);
-    if (m_needs[i].empty() || !std::ranges::equal(needs, m_needs[i], {}, &Needs::flags, &Needs::flags))
-      changed = true;
+    if (needs != m_needs[i])
+      for (const std::size_t user : m_users[i]) m_due[user] = true;
     m_needs[i] = std::move(needs);
     if (m_named[i] && m_functions[i].entry.skipReason != std::uint32_t(format::SkipReason::StartupCode))
-      grow(m_onIndirectEntry, std::uint8_t(m_needs[i].front().flags & ~kXmm15Beyond));
+      growEverywhere(m_onIndirectEntry, {0, std::uint8_t(m_needs[i].front().flags & ~kXmm15Beyond)});
     for (std::size_t k = 0; k + 1 < code.size(); ++k) {
       const Effects& effects = code[k];
       if (effects.leaves == Leaves::Call) {
-        const std::uint8_t behind = m_needs[i][k + 1].flags;
-        if (behind == 0) continue;
+        Needs behind = m_needs[i][k + 1];
+        behind.registers &= ~kResults;
+        behind.maybe &= ~kResults;
         // What is also jumped to has its flags from there: calls that never come back stand before such.
         if (effects.target != 0)
-          returns(effects.target, beyond(behind));
+          returns(effects.target, {behind.registers, beyond(behind.flags), behind.maybe});
         else if (!std::ranges::binary_search(m_targets, code[k + 1].address))
-          grow(m_onReturn, std::uint8_t(behind & ~kXmm15Beyond));
+          growEverywhere(m_onReturn, {0, std::uint8_t(behind.flags & ~kXmm15Beyond)});
       }
     }
-    if (elsewhere.onReturn == 0) continue;
+    Needs onReturn = m_onReturnOf[i];
+    onReturn.flags |= m_onReturn.flags;
+    if (onReturn == Needs{}) continue;
     // What it goes on to returns in its place.
     for (const Effects& effects : code)
-      if (effects.target != 0 && effects.leaves == Leaves::Not) returns(effects.target, elsewhere.onReturn);
-    if (const Effects& last = code.back(); last.falls) returns(last.address + last.size, elsewhere.onReturn);
+      if (effects.target != 0 && effects.leaves == Leaves::Not) returns(effects.target, onReturn);
+    if (const Effects& last = code.back(); last.falls) returns(last.address + last.size, onReturn);
   }
-  return changed;
+  if (all) m_due.assign(m_due.size(), true);
+  return any || all;
 }
 
 }  // namespace traceback::truth

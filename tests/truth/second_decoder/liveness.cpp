@@ -147,10 +147,10 @@ bool setsAllFlags(std::string_view mnemonic) {
          mnemonic.starts_with("ktest");
 }
 
-// `xor %eax, %eax` needs nothing of it.
+// `xor %eax, %eax` needs nothing of it, nor does `sbb %eax, %eax`, but for the carry.
 bool isZeroing(const cs_insn& insn) {
   const cs_x86& x86 = insn.detail->x86;
-  return (insn.id == X86_INS_XOR || insn.id == X86_INS_SUB) && x86.op_count == 2 &&
+  return (insn.id == X86_INS_XOR || insn.id == X86_INS_SUB || insn.id == X86_INS_SBB) && x86.op_count == 2 &&
          x86.operands[0].type == X86_OP_REG && x86.operands[1].type == X86_OP_REG &&
          x86.operands[0].reg == x86.operands[1].reg;
 }
@@ -166,6 +166,24 @@ bool mergesVectors(std::string_view mnemonic, bool fromMemory) {
   if (mnemonic == "movss" || mnemonic == "movsd") return !fromMemory;
   return mnemonic == "insertps" || std::ranges::contains(kScalars, mnemonic) ||
          std::ranges::any_of(kStarts, [&](std::string_view start) { return mnemonic.starts_with(start); });
+}
+
+std::uint16_t wholeRegister(const cs_x86_op& operand) {
+  const int number = operand.type == X86_OP_REG ? registerNumber(operand.reg) : -1;
+  const bool whole = number >= 0 && kRegisters[unsigned(number)][0] == operand.reg;
+  return whole ? std::uint16_t(1U << unsigned(number)) : std::uint16_t{0};
+}
+
+// As functions keep registers and bring them back.
+void addMoves(const cs_insn& insn, Effects& out) {
+  const cs_x86& x86 = insn.detail->x86;
+  const cs_x86_op &to = x86.operands[0], &from = x86.operands[1];
+  if (insn.id == X86_INS_PUSH) out.saves = wholeRegister(to);
+  if (insn.id == X86_INS_POP) out.loads = wholeRegister(to);
+  if (insn.id != X86_INS_MOV || x86.op_count != 2) return;
+  if (from.type == X86_OP_MEM) out.loads = wholeRegister(to);
+  if (to.type == X86_OP_MEM && (to.mem.base == X86_REG_RSP || to.mem.base == X86_REG_RBP))
+    out.saves = wholeRegister(from);
 }
 
 // Where in doubt it is read.
@@ -238,8 +256,10 @@ Effects effectsOf(csh capstone, const cs_insn& insn) {
   std::uint8_t readCount = 0, writtenCount = 0;
   if (cs_regs_access(capstone, &insn, read, &readCount, written, &writtenCount) == CS_ERR_OK) {
     for (unsigned i = 0; i < readCount; ++i) add(out.reads.registers, read[i]);
-    for (unsigned i = 0; i < writtenCount; ++i)
+    for (unsigned i = 0; i < writtenCount; ++i) {
+      add(out.touches, written[i]);
       if (coversWhole(written[i])) add(out.writes.registers, written[i]);
+    }
   } else {
     out.reads.registers = kAllRegisters;
   }
@@ -259,9 +279,15 @@ Effects effectsOf(csh capstone, const cs_insn& insn) {
                            insn.id == X86_INS_LAR || insn.id == X86_INS_LSL || insn.id == X86_INS_CMPXCHG ||
                            insn.id == X86_INS_BSF || insn.id == X86_INS_BSR || x86.prefix[0] != 0;
   if (conditional) {
+    out.mayLeave = out.touches;
     out.reads.registers |= out.writes.registers;
     out.writes.registers = 0;
   }
+  // All ones, whatever was there.
+  if (insn.id == X86_INS_OR && x86.op_count == 2 && x86.operands[0].type == X86_OP_REG &&
+      coversWhole(x86.operands[0].reg) && x86.operands[1].type == X86_OP_IMM &&
+      std::uint32_t(x86.operands[1].imm) == ~0U)
+    out.reads.registers = 0;
   if (isZeroing(insn)) {
     for (unsigned i = 0; i < 2; ++i)
       if (const int number = registerNumber(x86.operands[i].reg); number >= 0)
@@ -304,6 +330,10 @@ Effects effectsOf(csh capstone, const cs_insn& insn) {
   if (mnemonic.starts_with("fcmov")) out.reads.flags = kAllFlags;
 
   addXmm15(insn, out);
+  addMoves(insn, out);
+  out.touches |= out.writes.registers;
+  // What it names it does not look at.
+  if (insn.id == X86_INS_NOP) out.reads.registers = 0;
 
   const bool jump = cs_insn_group(capstone, &insn, CS_GRP_JUMP);
   const bool call = cs_insn_group(capstone, &insn, CS_GRP_CALL);
@@ -322,6 +352,16 @@ Effects effectsOf(csh capstone, const cs_insn& insn) {
     out.leaves = Leaves::Other;
   }
   out.falls = out.leaves == Leaves::Not && insn.id != X86_INS_JMP;
+  out.pushes = insn.id == X86_INS_PUSH && x86.op_count == 1 && x86.operands[0].type == X86_OP_REG;
+  // What comes back from the system may be anything but rcx and r11, which it changes; what is trapped does
+  // not come back, but from breakpoints.
+  if (mnemonic == "syscall") {
+    out.reads.registers = kEveryRegister & ~(1U << 1 | kLinkers);
+    out.writes.registers = 0;
+  } else if (out.leaves == Leaves::Other && insn.id != X86_INS_UD2 && insn.id != X86_INS_HLT) {
+    out.reads.registers = kEveryRegister;
+    out.writes.registers = 0;
+  }
   return out;
 }
 
@@ -334,15 +374,21 @@ Effects effectsOfUnknown(std::uint64_t address, unsigned size) {
   return out;
 }
 
-std::vector<Needs> liveBefore(const std::vector<Effects>& code, const FlagsElsewhere& elsewhere) {
+std::vector<Needs> liveBefore(const std::vector<Effects>& code, const Elsewhere& elsewhere) {
   constexpr std::size_t kElsewhere = ~std::size_t{0};
   std::vector<Needs> live(code.size());
   std::vector<std::size_t> targets(code.size(), kElsewhere);
   std::vector<Needs> outside(code.size());  // what is needed where it leaves the function
   // Who is gone to for good returns in its place.
   const auto goneTo = [&](std::uint64_t target) {
-    return std::uint8_t(elsewhere.at(target) | (elsewhere.onReturn & kXmm15Beyond));
+    Needs needs = elsewhere.at(target);
+    needs.flags |= elsewhere.onReturn.flags & kXmm15Beyond;
+    return needs;
   };
+  const auto follows = [&](std::size_t i) {
+    return i + 1 < code.size() && code[i + 1].address == code[i].address + code[i].size;
+  };
+  std::vector<bool> toStub(code.size());
   for (std::size_t i = 0; i < code.size(); ++i) {
     const Effects& effects = code[i];
     const bool call = effects.leaves == Leaves::Call;
@@ -352,40 +398,43 @@ std::vector<Needs> liveBefore(const std::vector<Effects>& code, const FlagsElsew
       if (!call && found != code.end() && found->address == effects.target)
         targets[i] = std::size_t(found - code.begin());
       else
-        needs = {kAllRegisters, call ? elsewhere.at(effects.target) : goneTo(effects.target)};
+        needs = call ? elsewhere.at(effects.target) : goneTo(effects.target);
     }
-    if (effects.leaves != Leaves::Not) {
-      needs.registers = kAllRegisters;
-      if (effects.leaves == Leaves::Return) needs.flags |= elsewhere.onReturn;
-      if (effects.leaves == Leaves::Jump) needs.flags |= elsewhere.onReturn & kXmm15Beyond;
-      if (effects.leaves == Leaves::Jump || (call && effects.target == 0))
-        needs.flags |= elsewhere.onIndirectEntry;
+    if (call) {
+      // For unwinding, at the least.
+      needs.registers |= kPreserved;
+      toStub[i] = effects.target != 0 && elsewhere.isStub(effects.target);
     }
-    const bool last = i + 1 == code.size() || code[i + 1].address != effects.address + effects.size;
-    if (effects.falls && last) {
-      needs.registers = kAllRegisters;
-      needs.flags |= goneTo(effects.address + effects.size);
+    if (effects.leaves == Leaves::Return) needs |= elsewhere.onReturn;
+    if (effects.leaves == Leaves::Jump) needs.flags |= elsewhere.onReturn.flags & kXmm15Beyond;
+    if (effects.leaves == Leaves::Jump || (call && effects.target == 0)) {
+      needs |= elsewhere.onIndirectEntry;
+      needs.maybe |= kArguments;
     }
+    if (effects.falls && !follows(i)) needs |= goneTo(effects.address + effects.size);
   }
   for (bool changed = true; changed;) {
     changed = false;
     for (std::size_t i = code.size(); i-- > 0;) {
       const Effects& effects = code[i];
       Needs after = outside[i];
-      const auto join = [&after](const Needs& more) {
-        after.registers |= more.registers;
-        after.flags |= more.flags;
-      };
-      if (effects.falls && i + 1 < code.size() && code[i + 1].address == effects.address + effects.size)
-        join(live[i + 1]);
-      if (targets[i] != kElsewhere) join(live[targets[i]]);
+      if (effects.falls && follows(i)) after |= live[i + 1];
+      // Anybody else may leave alone what is needed behind him, but the linker's stubs r11.
+      if (effects.leaves == Leaves::Call && follows(i)) {
+        std::uint16_t untouched = 0;
+        if (effects.target == 0) untouched = kEveryRegister;
+        if (toStub[i]) untouched = std::uint16_t(~kLinkers);
+        after |= {std::uint16_t(live[i + 1].registers & untouched), 0,
+                  std::uint16_t(live[i + 1].maybe & untouched)};
+      }
+      if (targets[i] != kElsewhere) after |= live[targets[i]];
       const Needs before{
           std::uint16_t(effects.reads.registers | (after.registers & ~effects.writes.registers)),
-          std::uint8_t(effects.reads.flags | (after.flags & ~effects.writes.flags))};
-      if (before.registers != live[i].registers || before.flags != live[i].flags) {
-        live[i] = before;
-        changed = true;
-      }
+          std::uint8_t(effects.reads.flags | (after.flags & ~effects.writes.flags)),
+          std::uint16_t(after.maybe & ~effects.writes.registers)};
+      if (before == live[i]) continue;
+      live[i] = before;
+      changed = true;
     }
   }
   return live;
