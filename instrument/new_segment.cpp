@@ -9,6 +9,7 @@
 
 #include "instrument/emit/dispatch.h"
 #include "instrument/emit/record_routines.h"
+#include "instrument/emit/table_jump.h"
 #include "instrument/parallel.h"
 #include "instrument/poison.h"
 #include "instrument/unwind/unwind_builder.h"
@@ -21,7 +22,8 @@ namespace {
 using model::fail;
 using model::Result;
 
-constexpr std::uint64_t kCodeAlignment = 16, kRoutineAlignment = 64, kTableAlignment = 4;
+constexpr std::uint64_t kCodeAlignment = 16, kRoutineAlignment = 64, kTableAlignment = 4,
+                        kJumpTableAlignment = 8;
 constexpr std::byte kPadding{0xCC};
 constexpr char kTableSection[] = ".traceback.tables";  // dispatch.h
 constexpr char kModuleSection[] = ".traceback.module";  // the tables that the ModuleHeader leads to
@@ -41,6 +43,8 @@ class SegmentBuilder {
         m_keepCursor(!options.without.contains(kKeptCursor)),
         m_sharedHeads(!options.without.contains(kSharedHeads)),
         m_calledSlots(!options.without.contains(kCalledSlots)),
+        m_jumpTables(!options.without.contains(kJumpTables)),
+        m_words(*plan.program.image),
         m_threads(options.threads) {
     m_out.address = base;
   }
@@ -66,8 +70,14 @@ class SegmentBuilder {
   }
 
   void emit(const Progress& progress) {
-    const EmitOptions options{!m_nullMode, m_keepCursor, m_sharedHeads,  m_calledSlots,
-                              m_poison,    m_slots,      m_plan.codeBase};
+    const EmitOptions options{.probes = !m_nullMode,
+                              .keepCursor = m_keepCursor,
+                              .sharedHeads = m_sharedHeads,
+                              .calledSlots = m_calledSlots,
+                              .alwaysBound = m_poison,
+                              .jumpTables = m_jumpTables ? &m_words : nullptr,
+                              .moduleSlots = m_slots,
+                              .codeBase = m_plan.codeBase};
     const auto& functions = m_plan.program.functions;
     std::vector<std::size_t> chosen;
     for (std::size_t i = 0; i < functions.size(); ++i)
@@ -98,6 +108,14 @@ class SegmentBuilder {
       copy.tablePlace = {at};
       at += alignUp(dispatchTableSize(*copy.function), kTableAlignment);
     }
+    for (FunctionCode& copy : m_copies) {
+      for (CopiedTable& copied : copy.jumpTables) {
+        const std::uint64_t size = entrySize(copied.table.kind);
+        at = alignUp(at, size);
+        copied.place = {at};
+        at += copied.table.entries * size;
+      }
+    }
     m_out.tablesEnd = {at};
   }
 
@@ -122,6 +140,10 @@ class SegmentBuilder {
     if (reference.table) {
       return copyOf(*m_plan.program.functionStartingAt(reference.target))->tablePlace;
     }
+    if (reference.to == CodeBuilder::Reference::To::JumpTable) {
+      const CopiedTable& copied = from.jumpTables[reference.target.value];
+      return {copied.place.value - originOf(copied.table)};
+    }
     if (reference.to == CodeBuilder::Reference::To::Itself) return reference.target;
     if (reference.to == CodeBuilder::Reference::To::BehindEntry) {
       const FunctionCode* copy = copyOf(*m_plan.program.functionStartingAt(reference.target));
@@ -142,13 +164,47 @@ class SegmentBuilder {
     std::ranges::copy(code, out);
     bool reaches = true;
     for (const CodeBuilder::Reference& reference : references) {
-      const std::uint64_t end = at.value + reference.field + 4 + reference.tail;
+      const bool isDistance = reference.to != CodeBuilder::Reference::To::JumpTable;
+      const std::uint64_t end = isDistance ? at.value + reference.field + 4 + reference.tail : 0;
       const auto distance = std::int64_t(placeOf(reference).value - end);
       const auto narrow = std::int32_t(distance);
       reaches = reaches && narrow == distance;
       std::memcpy(out + reference.field, &narrow, sizeof narrow);
     }
     return reaches;
+  }
+
+  // From where its entries count.
+  static std::uint64_t originOf(const JumpTable& table) {
+    return table.kind == JumpTable::Kind::Absolute ? 0 : table.original.value;
+  }
+  // Whether all that they lead to can be reached.
+  bool writeJumpTables(const FunctionCode& copy) {
+    if (copy.jumpTables.empty()) return true;
+    const auto known = functionsWithTargetsOf(m_plan.program, *copy.function);
+    bool reaches = true;
+    for (const CopiedTable& copied : copy.jumpTables) {
+      const JumpTable& table = copied.table;
+      std::byte* out = m_out.bytes.data() + (copied.place.value - m_out.address.value);
+      for (std::uint32_t i = 0; i < table.entries; ++i, out += entrySize(table.kind)) {
+        const VirtAddr target = *entryOf(table, m_words, i);
+        const auto stub = std::ranges::lower_bound(copied.stubs, std::pair(target, std::uint32_t{0}));
+        const bool byStub = stub != copied.stubs.end() && stub->first == target;
+        const VirtAddr to = byStub ? VirtAddr{copy.place.value + stub->second} : placeOfTarget(target, known);
+        const std::uint64_t entry = to.value - originOf(table);
+        std::memcpy(out, &entry, entrySize(table.kind));
+        reaches = reaches && (entrySize(table.kind) == 8 || std::int64_t(entry) == std::int32_t(entry));
+      }
+    }
+    return reaches;
+  }
+  // The copy of a place that an indirect jump leads to, or that itself.
+  VirtAddr placeOfTarget(VirtAddr target, std::span<const Function* const> known) const {
+    for (const Function* f : known)
+      if (std::ranges::binary_search(f->indirectTargets, target))
+        if (const FunctionCode* copy = copyOf(*f))
+          return {copy->place.value + copy->blocks[f->blockAt(target)]};
+    return target;
   }
 
   Result<void> encode() {
@@ -161,6 +217,7 @@ class SegmentBuilder {
                                  [&](const auto& reference) { return placeOf(reference, copy); });
       if (!reaches) outOfReach = true;
       copy.references = {};
+      if (!writeJumpTables(copy)) outOfReach = true;
       if (!copy.hasTable) return;
       const auto table = std::span(m_out.bytes).subspan(copy.tablePlace.value - m_out.address.value);
       writeDispatchTable(*copy.function, std::int64_t(copy.place.value - copy.tablePlace.value), copy.blocks,
@@ -203,7 +260,7 @@ class SegmentBuilder {
     const std::uint64_t codeSize = m_out.copyEnd.value - m_out.address.value;
     m_out.parts.push_back({format::kCodeSection, m_out.address, codeSize, true, kPageSize});
     if (const std::uint64_t size = m_out.tablesEnd.value - m_out.copyEnd.value; size != 0)
-      m_out.parts.push_back({kTableSection, m_out.copyEnd, size, false, kTableAlignment});
+      m_out.parts.push_back({kTableSection, m_out.copyEnd, size, false, kJumpTableAlignment});
     const auto place = [this](const UnwindTable& table, const char* section, std::uint64_t alignment) {
       if (table.bytes.empty()) return;
       m_out.bytes.resize(table.address.value - m_out.address.value);
@@ -319,7 +376,8 @@ class SegmentBuilder {
   VirtAddr m_slots;
   bool m_nullMode;
   bool m_poison;
-  bool m_keepCursor, m_sharedHeads, m_calledSlots;
+  bool m_keepCursor, m_sharedHeads, m_calledSlots, m_jumpTables;
+  ConstantWords m_words;
   unsigned m_threads;
   NewSegment m_out;
   RecordRoutines m_routines;

@@ -60,6 +60,13 @@ void CodeBuilder::ripTable(std::span<const std::uint8_t> code, std::uint8_t disp
   item.target = function;
 }
 
+void CodeBuilder::jumpTable(std::span<const std::uint8_t> code, std::uint8_t dispOffset,
+                            std::uint32_t number) {
+  Item& item = add(Item::Kind::JumpTable, code);
+  item.dispOffset = dispOffset;
+  item.target = {number};
+}
+
 void CodeBuilder::jump(Label label) {
   Item& item = add(Item::Kind::Jump, {});
   item.label = label;
@@ -184,8 +191,10 @@ std::vector<std::byte> CodeBuilder::encode(std::vector<Reference>& references) c
         store32(code, at, std::int64_t(offsetOf(item.label)) - (item.offset + item.size));
       else
         references.push_back({item.target, std::uint32_t(item.offset + at), std::uint8_t(item.size - at - 4),
-                              resolved ? copy : Reference::To::Itself, item.kind == Item::Kind::RipTable,
-                              item.kind == Item::Kind::CallRoutine});
+                              item.kind == Item::Kind::JumpTable ? Reference::To::JumpTable
+                              : resolved                         ? copy
+                                                                 : Reference::To::Itself,
+                              item.kind == Item::Kind::RipTable, item.kind == Item::Kind::CallRoutine});
     };
     switch (item.kind) {
       case Item::Kind::Bytes:
@@ -194,6 +203,7 @@ std::vector<std::byte> CodeBuilder::encode(std::vector<Reference>& references) c
       case Item::Kind::RipTable:
       case Item::Kind::CallSlot:
       case Item::Kind::JumpSlot:
+      case Item::Kind::JumpTable:
         std::memcpy(code.data(), m_pool.data() + item.bytes, item.size);
         if (item.kind != Item::Kind::Bytes) refer(item.dispOffset, false);
         break;

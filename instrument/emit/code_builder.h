@@ -32,8 +32,9 @@ class CodeBuilder {
     std::uint32_t field = 0;   // offset of its 32 bits
     std::uint8_t tail = 0;     // bytes of the instruction behind them
     // To `target` itself; to the copy of what is there, if there is one; to behind the probe of that copy's
-    // entry.
-    enum class To : std::uint8_t { Itself, Copy, BehindEntry } to = To::Itself;
+    // entry. JumpTable: no distance, but what leads from the program's table to the function's own of the
+    // number `target`, or to that by its address (jump_tables.h).
+    enum class To : std::uint8_t { Itself, Copy, BehindEntry, JumpTable } to = To::Itself;
     bool table = false;  // to the lookup table of the function at `target`, which has one
     bool routine = false;  // to the record routine of the number `target`
   };
@@ -45,6 +46,7 @@ class CodeBuilder {
       RipAbsolute,  // bytes with a 32-bit displacement to `target`, which stays where it is
       RipLabel,  // the same, to `label`
       RipTable,  // the same, to the lookup table of the function that starts at `target`
+      JumpTable,  // bytes with a displacement that has the function's jump table of the number `target`
       Jump,  // jmp; to `label`, or to the copy of `target`
       Branch,  // jcc
       Call,  // call, of the copy of `target`
@@ -75,6 +77,7 @@ class CodeBuilder {
   void ripAbsolute(std::span<const std::uint8_t> code, std::uint8_t dispOffset, VirtAddr target);
   void ripLabel(std::span<const std::uint8_t> code, std::uint8_t dispOffset, Label label);
   void ripTable(std::span<const std::uint8_t> code, std::uint8_t dispOffset, VirtAddr function);
+  void jumpTable(std::span<const std::uint8_t> code, std::uint8_t dispOffset, std::uint32_t number);
   void jump(Label label);
   void jumpLong(Label label);
   void jump(VirtAddr original, bool passesEntry = false);

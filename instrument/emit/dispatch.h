@@ -1,4 +1,4 @@
-// Indirect jumps within a function: switch tables, computed gotos.
+// Indirect jumps within a function that do not go by a table of the copy's (table_jump.h), or leave it.
 //
 // The program computes an original address, whatever way it likes. The copy looks that up among the places
 // that such jumps are known to lead to and goes to their copies; any other address it jumps to as it is,

@@ -5,6 +5,7 @@
 //             front of a head that is fallen into, a jump that passes its probe
 //   taken edges: the probes of branches that set their bits when taken, and jumps to where they lead
 //   heads apart: probes of heads that are only seldom come to, and jumps to the blocks
+//   slow ways: of jumps through tables, for what those do not have
 //   wraps:    the rare ends of head probes
 //   displaced: the original instructions that the entry's jump overwrote, and a jump to the rest of them
 #pragma once
@@ -12,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "instrument/analysis/jump_tables.h"
 #include "instrument/analysis/program.h"
 #include "instrument/emit/code_builder.h"
 #include "instrument/emit/probes.h"
@@ -40,6 +42,11 @@ struct Stretch {
 static_assert(sizeof(Stretch) == 12);
 
 // Offsets are in `code`.
+struct CopiedTable {
+  JumpTable table;
+  std::vector<std::pair<VirtAddr, std::uint32_t>> stubs;  // by where they lead
+  VirtAddr place;  // where it goes, once known
+};
 struct FunctionCode {
   const Function* function = nullptr;
   std::optional<EntryWindow> window;
@@ -54,6 +61,7 @@ struct FunctionCode {
   std::uint32_t behindEntry = 0;  // the entry behind its probe: where a record goes on that passes that
   std::vector<std::uint32_t> records;  // the record words of head probes
   RoutineSet routines;  // that its heads call
+  std::vector<CopiedTable> jumpTables;
   VirtAddr place;  // where it goes, once known
   VirtAddr tablePlace;
 };
@@ -64,9 +72,14 @@ struct EmitOptions {
   bool sharedHeads = true;  // where they can be: record_routines.h
   bool calledSlots = true;  // stubs of the procedure linkage table are left out: stubs.h
   bool alwaysBound = false;  // no way back to the original code: entries lead to the copy
+  const ConstantWords* jumpTables = nullptr;  // where they may be used
   VirtAddr moduleSlots;  // of the ModuleSlots
   std::uint32_t codeBase = 0;  // added to the DAGs' codes
 };
+
+// Those in whose tables its indirect jumps look up where they lead: itself and its kin, as far as they have
+// copies.
+std::vector<const Function*> functionsWithTargetsOf(const Program& program, const Function& function);
 
 FunctionCode emitFunction(const Program& program, const Function& function,
                           const std::optional<EntryWindow>& window, const EmitOptions& options);

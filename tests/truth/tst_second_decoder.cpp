@@ -17,6 +17,8 @@ class TestSecondDecoder : public QObject {
   void theCopiesAreTheOriginals();
   void stubsAreCalledPast_data();
   void stubsAreCalledPast();
+  void whatCanGoesByATable_data();
+  void whatCanGoesByATable();
   void aChangedByteIsNoticed_data();
   void aChangedByteIsNoticed();
 
@@ -41,8 +43,9 @@ void TestSecondDecoder::theCopiesAreTheOriginals_data() {
     files += {"/usr/bin/gawk", "/usr/bin/perl", "/usr/lib/x86_64-linux-gnu/libsqlite3.so.0",
               "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "/usr/lib/x86_64-linux-gnu/libcapstone.so.5"};
   for (const char* const program :
-       {"known/unusual", "known/vector_onward", "kept_frame-O2", "vector_across-O2", "vector_apart-O2",
-        "vector_passed-O2", "vector_unseen-O2", "registers_across-O2", "registers_kept-O2"})
+       {"known/unusual", "known/vector_onward", "known/jump_tables", "known/jump_tables_nopie",
+        "computed_goto-O2", "kept_frame-O2", "vector_across-O2", "vector_apart-O2", "vector_passed-O2",
+        "vector_unseen-O2", "registers_across-O2", "registers_kept-O2"})
     files += QString(TRUTH_PROGRAM_DIR "/") + program;
   for (const QString& file : files)
     if (QFileInfo::exists(file))
@@ -106,6 +109,33 @@ void TestSecondDecoder::stubsAreCalledPast() {
   }
 }
 
+void TestSecondDecoder::whatCanGoesByATable_data() {
+  QTest::addColumn<QString>("program");
+  QTest::addColumn<QStringList>("options");
+  QTest::addColumn<QString>("count");
+  // Not through a table that is written, nor where the register is looked at in front of the jump. What a
+  // table does not have is looked up still.
+  QTest::newRow("beside its code") << "known/jump_tables" << QStringList{}
+                                   << ", 8 jumps through tables, 9 lookups, ";
+  QTest::newRow("where it was linked")
+      << "known/jump_tables_nopie" << QStringList{} << ", 11 jumps through tables, 11 lookups, ";
+  QTest::newRow("none if so wished") << "known/jump_tables" << QStringList{"--without", "jump-tables"}
+                                     << ", 0 jumps through tables, 10 lookups, ";
+}
+
+void TestSecondDecoder::whatCanGoesByATable() {
+  QFETCH(QString, program);
+  QFETCH(QStringList, options);
+  QFETCH(QString, count);
+  const QString original = TRUTH_PROGRAM_DIR "/" + program;
+  const auto run = ProductRun::prepare(original, options);
+  QVERIFY2(run, run ? "" : qPrintable(run.error()));
+  const auto checked = check(original, (*run)->program());
+  QVERIFY2(checked, checked ? "" : qPrintable(checked.error()));
+  QVERIFY2(checked->exitCode == 0 && checked->output.contains(count.toUtf8()),
+           checked->output + checked->complaints);
+}
+
 // That the checker can fail: bytes are changed, one at a time. Of the copies it may miss those between them
 // and those of the lookups that stand for indirect jumps, which it checks in part only; of the unwind tables,
 // padding.
@@ -118,6 +148,10 @@ void TestSecondDecoder::aChangedByteIsNoticed_data() {
   QTest::addColumn<int>("step");
   QTest::newRow("code") << "switches-O2" << ".traceback.text" << 1 << 2 << 17;
   QTest::newRow("lookup tables") << "switches-O2" << ".traceback.tables" << 0 << 4 << 1;
+  QTest::newRow("jumps through tables") << "known/jump_tables" << ".traceback.text" << 1 << 3 << 3;
+  QTest::newRow("tables") << "known/jump_tables" << ".traceback.tables" << 0 << 4 << 1;
+  QTest::newRow("jumps by addresses") << "known/jump_tables_nopie" << ".traceback.text" << 2 << 4 << 3;
+  QTest::newRow("addresses") << "known/jump_tables_nopie" << ".traceback.tables" << 2 << 4 << 1;
   QTest::newRow("unwind entries") << "exceptions-O0" << ".eh_frame" << 3 << 4 << 11;
   QTest::newRow("unwind entries of the original") << "exceptions-O0" << ".eh_frame" << 0 << 1 << 13;
   QTest::newRow("unwind search table") << "exceptions-O0" << ".eh_frame_hdr" << 0 << 4 << 23;

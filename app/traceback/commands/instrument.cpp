@@ -244,7 +244,8 @@ void addInstrument(CLI::App& app, Action& chosen) {
           "of the same file that are called directly), called-slots (functions of other files are called "
           "past\n"
           "the stubs of the procedure linkage table), followed-registers (which registers are needed is\n"
-          "followed into what is called, and back)")
+          "followed into what is called, and back), jump-tables (indirect jumps go by tables of the copies\n"
+          "instead of looking up where they lead)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(

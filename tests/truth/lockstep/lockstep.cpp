@@ -172,9 +172,11 @@ Lockstep::Outcome Lockstep::compareRegisters(std::uint64_t address, bool garbage
   const Needs* needs = m_flags.needsAt(address);
   if (needs == nullptr)
     return std::unexpected(std::format("{:#x} is no instruction of the original's", address));
+  const CopiedPlace* place = placeAt(m_copy.linkPc());
   const auto before = valuesOf(m_original.registers()), after = valuesOf(m_copy.registers());
   for (unsigned i = 0; i < before.size(); ++i) {
     if (((needs->registers >> i) & 1) == 0 && i != kRsp) continue;
+    if (place != nullptr && ((place->differs >> i) & 1) != 0) continue;
     if (i != kRsp && m_values->same(before[i], after[i])) continue;
     // What calling conventions say is lost over a call may be anything behind it.
     constexpr std::uint16_t kLost = 0x0FC7;  // rax rcx rdx rsi rdi r8 to r11

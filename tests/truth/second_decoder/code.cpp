@@ -115,6 +115,23 @@ std::optional<Shape> shapeOf(std::span<const unsigned char> bytes) {
   return shape;
 }
 
+// Whatever it names first it may write, for all that Capstone may not know of it.
+std::uint16_t changesOf(csh capstone, const cs_insn& insn) {
+  std::uint16_t out = 0;
+  const auto add = [&out](unsigned reg) {
+    if (const int number = registerNumber(reg); number >= 0)
+      out = std::uint16_t(out | 1U << unsigned(number));
+  };
+  cs_regs read, written;
+  std::uint8_t readCount = 0, writtenCount = 0;
+  if (cs_regs_access(capstone, &insn, read, &readCount, written, &writtenCount) != CS_ERR_OK) return 0xFFFF;
+  for (unsigned i = 0; i < writtenCount; ++i) add(written[i]);
+  const cs_x86& x86 = insn.detail->x86;
+  const bool comparesOnly = insn.id == X86_INS_CMP || insn.id == X86_INS_TEST;
+  if (x86.op_count > 0 && x86.operands[0].type == X86_OP_REG && !comparesOnly) add(x86.operands[0].reg);
+  return out;
+}
+
 }  // namespace
 
 bool isShortOnly(unsigned id) {
@@ -154,6 +171,7 @@ bool Decoder::decode(std::span<const unsigned char> bytes, std::uint64_t address
     if (out.ripOffset != 0)
       out.ripTarget = address + out.size + std::uint64_t(std::int64_t(shape->displacement));
     out.effects = effectsOfUnknown(address, out.size);
+    out.changes = 0xFFFF;
     if (shape->vectorsOnly) {
       out.effects.reads = {shape->address, shape->namesXmm15 ? kXmm15 : std::uint8_t{0}};
       out.effects.namesXmm15 = shape->namesXmm15;
@@ -196,6 +214,7 @@ bool Decoder::decode(std::span<const unsigned char> bytes, std::uint64_t address
     out.target = out.imm;
   }
   out.effects = effectsOf(m_capstone, *m_insn);
+  out.changes = changesOf(m_capstone, *m_insn);
   return true;
 }
 

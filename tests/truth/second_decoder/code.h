@@ -29,6 +29,7 @@ struct Code {
   bool memoryFirst = false, memory = false;
   unsigned width = 0;             // of the memory operand
   Effects effects;
+  std::uint16_t changes = 0;  // general registers that it writes, perhaps or in part
 
   std::span<const unsigned char> code() const { return {bytes.data(), size}; }
 };

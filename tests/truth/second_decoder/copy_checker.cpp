@@ -31,7 +31,8 @@ CopyChecker::CopyChecker(const ElfFile& original, const InstrumentedFile& file, 
       m_findings(findings),
       m_flags(flags),
       m_poisoned(poisoned),
-      m_routines(readRoutines(file, findings)) {}
+      m_routines(readRoutines(file, findings)),
+      m_words(original) {}
 
 void CopyChecker::fail(const Line& line, std::uint64_t at, const std::string& what) {
   if (m_broken.empty() || m_broken.back() != &line.function->entry) m_broken.push_back(&line.function->entry);
@@ -156,7 +157,7 @@ bool CopyChecker::checkBlocks(Line& line) {
       fixed = originOf(*line.function, line.pc).second;
     }
     const std::uint64_t start = line.pc;
-    bool probe = false, dispatch = false;
+    bool probe = false, dispatch = false, table = false;
     line.scratch = 0;
     // At the start of a block only may a probe be.
     if (fixed && !checkProbe(line, Probe::Head, origin, (*line.needs)[line.next], probe)) return false;
@@ -170,8 +171,10 @@ bool CopyChecker::checkBlocks(Line& line) {
     m_copies.emplace_back(original.address, passing ? start : front);
     const std::uint64_t itself = line.pc;
     const bool indirect = original.id == X86_INS_JMP && !original.direct;
-    if (indirect && !checkDispatch(line, original, dispatch)) return false;
-    if (dispatch) {
+    const bool throughTable = line.next < line.tableJumpEnd;
+    if (!checkTableLoad(line, original, table)) return false;
+    if (indirect && !table && !throughTable && !checkDispatch(line, original, dispatch)) return false;
+    if (dispatch || table) {
       ++m_findings.instructions;
     } else {
       const auto [self, stillFixed] = originOf(*line.function, line.pc);
@@ -180,7 +183,8 @@ bool CopyChecker::checkBlocks(Line& line) {
                false;
       if (!checkInstruction(line, original, false)) return false;
     }
-    m_places.push_back({start, itself, line.pc, original.address, original.size, line.scratch});
+    m_places.push_back({start, itself, line.pc, original.address, original.size, line.scratch, false,
+                        throughTable ? line.tableJumps.back().lost() : std::uint16_t{0}});
     if (!checkProbeBehind(line, original)) return false;
     ++line.next;
   }
@@ -299,8 +303,9 @@ void CopyChecker::check(std::size_t index) {
   if ((m_file.map.flags & format::kMapIsNull) == 0 && !checkUnkeptEntry(line)) return;
   if (line.pc != entry.copy)
     m_places.push_back({entry.copy, 0, line.pc, line.original[0].address, line.original[0].size, 0, !gated});
-  if (!checkBlocks(line) || !checkTakenEdges(line) || !checkHeadsApart(line) || !checkWraps(line) ||
-      (gated && !checkDisplaced(line, displaced, window)) || !checkTables(line))
+  if (!checkBlocks(line) || !checkTakenEdges(line) || !checkHeadsApart(line) || !checkSlowWays(line) ||
+      !checkEntries(line) || !checkWraps(line) || (gated && !checkDisplaced(line, displaced, window)) ||
+      !checkTables(line))
     return;
   if (gated && needsCursor(line.original[0].address) && !m_unkeptEntries.contains(line.original[0].address))
     fail(line, entry.copy, "the gate leads where the cursor must be in xmm15");

@@ -12,6 +12,7 @@
 
 #include "tests/truth/instrumented_file.h"
 #include "tests/truth/second_decoder/code.h"
+#include "tests/truth/second_decoder/fixed_words.h"
 #include "tests/truth/second_decoder/flag_flow.h"
 #include "tests/truth/second_decoder/record_routines.h"
 
@@ -21,7 +22,7 @@ struct Findings {
   std::vector<std::string> wrong;
   std::uint64_t hidden = 0;  // findings beyond the first few
   std::uint64_t functions = 0, windows = 0, instructions = 0, heads = 0, lights = 0, dispatches = 0,
-                throughSlots = 0, unwound = 0;
+                tableJumps = 0, throughSlots = 0, unwound = 0;
 
   void add(std::string what);
 };
@@ -34,6 +35,7 @@ struct CopiedPlace {
   unsigned size;  // of the original instruction
   std::uint16_t scratch = 0;  // registers that the probe in front leaves changed
   bool probe = false;  // nothing but a probe, behind a branch
+  std::uint16_t differs = 0;  // registers that have in front of it what the original has not
 };
 
 // A jump or call that must lead to the copy of `original`, or, if `mayStay`, to the original.
@@ -98,6 +100,23 @@ class CopyChecker {
       bool losesFlags = false;
     };
     std::map<std::uint64_t, Table> tables;  // by address
+    // A jump through a table, the copy's own in place of the program's.
+    struct TableJump {
+      std::size_t load = 0, jump = 0;  // original instructions; the same if the jump has the operand
+      enum class Kind : std::uint8_t { Offsets, Addresses, Absolute } kind = Kind::Offsets;
+      unsigned index = 0;
+      unsigned base = 16;  // 16: none
+      unsigned target = 16;  // has the copy's address; 16: none
+      unsigned scratch = 16;  // is lost besides, or has it where the jump names no register
+      bool kept = false;  // the scratch, in the slot
+      bool losesFlags = false;
+      std::uint64_t original = 0, table = 0, entries = 0;
+      std::uint64_t slow = 0, changed = 0;  // ways out; 0: none
+
+      std::uint16_t lost() const { return std::uint16_t((1U << target | 1U << scratch) & 0xFFFF); }
+    };
+    std::vector<TableJump> tableJumps;
+    std::size_t tableJumpEnd = 0;  // of the last: behind its jump
   };
 
   void fail(const Line& line, std::uint64_t at, const std::string& what);
@@ -145,6 +164,16 @@ class CopyChecker {
   bool checkInstruction(Line& line, const Code& original, bool exactly);
   bool checkDispatch(Line& line, const Code& original, bool& found);
   bool checkLookup(Line& line, unsigned base, unsigned index, bool keepsFlags);
+  bool checkTableLoad(Line& line, const Code& original, bool& found);
+  bool understandTableJump(Line& line, Line::TableJump& jump);
+  bool compareTableJump(Line& line, Line::TableJump& jump, Code& c);
+  bool proveBase(Line& line, Line::TableJump& jump);
+  bool proveIndex(Line& line, Line::TableJump& jump);
+  bool isStraight(const Line& line, std::size_t from, std::size_t to) const;
+  bool checkSlowWays(Line& line);
+  bool checkEntries(Line& line);
+  bool checkStub(Line& line, const Line::TableJump& jump, std::uint64_t original);
+  std::optional<std::uint64_t> whereLeads(const Line::TableJump& jump, std::uint64_t index) const;
   bool checkShortBranch(Line& line, const Code& original, bool exactly);
   bool checkWraps(Line& line);
   bool checkDisplaced(Line& line, std::uint64_t displaced, std::uint64_t window);
@@ -157,6 +186,7 @@ class CopyChecker {
   const FlagFlow& m_flags;
   const bool m_poisoned;
   const std::map<std::uint64_t, Routine> m_routines;
+  const FixedWords m_words;
   Decoder m_decoder;
   std::vector<CopiedPlace> m_places;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> m_copies;  // original, start of its copy; sorted

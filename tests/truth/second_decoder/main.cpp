@@ -44,10 +44,10 @@ int main(int argc, char** argv) {
   for (const std::string& wrong : findings.wrong) std::println("{}", wrong);
   if (findings.hidden != 0) std::println("... and {} more", findings.hidden);
   std::println(
-      "{} of {} functions, {} entries, {} instructions, {} heads, {} light probes, {} indirect jumps, {} "
-      "calls past stubs, {} places unwound: {}",
+      "{} of {} functions, {} entries, {} instructions, {} heads, {} light probes, {} jumps through "
+      "tables, {} lookups, {} calls past stubs, {} places unwound: {}",
       findings.functions, file->functions.size(), findings.windows, findings.instructions, findings.heads,
-      findings.lights, findings.dispatches, findings.throughSlots, findings.unwound,
+      findings.lights, findings.tableJumps, findings.dispatches, findings.throughSlots, findings.unwound,
       findings.wrong.empty() ? "all right" : "WRONG");
   return findings.wrong.empty() ? 0 : 1;
 }
