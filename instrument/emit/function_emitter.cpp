@@ -206,8 +206,15 @@ class Emitter {
   // Behind the branch, and before what it leads to: whoever is interrupted here has not taken the branch yet.
   void emitBit(const Block& branch) {
     setOrigin(m_function.lastOf(branch), true);
+    emitLightProbe(m_code, branch.bit, freeBehind(branch), m_keeps);
+  }
+
+  // On the edge that sets the branch's bit.
+  Free freeBehind(const Block& branch) const {
     const BlockIndex to = branch.successor[branch.bitEdge];
-    emitLightProbe(m_code, branch.bit, to == kNone ? Free{} : freeAt(m_function.blocks[to]), m_keeps);
+    if (to != kNone) return freeAt(m_function.blocks[to]);
+    if (branch.bitEdge != 0) return {};
+    return {RegisterSet(~branch.liveOutside), branch.liveFlagsOutside == 0};
   }
 
   // Where the block's last instruction is to lead, if it is a jump or a branch: nothing if that is out of the

@@ -34,6 +34,9 @@ struct Block {
   bool passesEntry = false;  // it does lead there: the record goes on in it
   RegisterSet live = kAllRegisters;  // at its start
   FlagSet liveFlags = kAllFlags;
+  // Where its last instruction leads out of the function, if it does.
+  FlagSet liveFlagsOutside = kAllFlags;
+  RegisterSet liveOutside = kAllRegisters;
 };
 
 struct Dag {

@@ -43,6 +43,9 @@ class Liveness {
         const Live& live = m_state.known[i].live[b];
         f.blocks[b].live = live.registers | live.assumed;
         f.blocks[b].liveFlags = live.flags & kAllFlags;
+        const Live& outside = m_state.known[i].outside[b];
+        f.blocks[b].liveOutside = outside.registers | outside.assumed;
+        f.blocks[b].liveFlagsOutside = outside.flags & kAllFlags;
       }
     });
   }

@@ -135,12 +135,13 @@ bool CopyChecker::checkTakenEdges(Line& line) {
       return fail(line, at, "a branch's probe stands for something else"), false;
     const auto target = std::ranges::lower_bound(line.original, branch->target, {}, &Code::address);
     const bool within = target != line.original.end() && target->address == branch->target;
-    const Needs all{0xFFFF, kStatusFlags};
     line.pc = at;
     line.scratch = 0;
     bool found = false;
-    if (!checkProbe(line, Probe::Light, branch->address,
-                    within ? (*line.needs)[std::size_t(target - line.original.begin())] : all, found))
+    if (!checkProbe(
+            line, Probe::Light, branch->address,
+            within ? (*line.needs)[std::size_t(target - line.original.begin())] : m_flags.at(branch->target),
+            found))
       return false;
     Code jump;
     if (!found || !take(line, jump)) return fail(line, at, "no probe where a branch leads"), false;

@@ -28,6 +28,8 @@ class FlagFlow {
   const std::vector<Needs>& needs(std::size_t function) const { return m_needs[function]; }
   // The same by the instruction's address; nothing if none of them begins there.
   const Needs* needsAt(std::uint64_t address) const;
+  // Where direct jumps and calls lead, whatever is there.
+  Needs at(std::uint64_t address) const;
   // Behind a call of whom nothing is seen: the registers with which it need not come back as they were, nor
   // with anything. Elsewhere none.
   std::uint16_t lostAt(std::uint64_t address) const {
@@ -45,7 +47,6 @@ class FlagFlow {
   void findUnseenCallers(const ElfFile& original);
   std::uint16_t readAtOnce(const std::vector<Effects>& code, std::size_t from) const;
   std::size_t indexOf(std::uint64_t address) const;
-  Needs at(std::uint64_t address) const;
   bool isStub(std::uint64_t address) const { return m_stubs.contains(address); }
   bool isRead(const ElfFile& original, Decoder& decoder, std::uint64_t address) const;
   std::uint64_t functionOf(std::uint64_t address) const;
