@@ -54,7 +54,8 @@ void TestSecondDecoder::theCopiesAreTheOriginals_data() {
 
 void TestSecondDecoder::theCopiesAreTheOriginals() {
   QFETCH(QString, file);
-  for (const QStringList& options : {QStringList{"--null"}, QStringList{"--poison"}, QStringList{}}) {
+  for (const QStringList& options : {QStringList{"--null"}, QStringList{"--poison"},
+                                     QStringList{"--with", "followed-registers"}, QStringList{}}) {
     const auto run = ProductRun::prepare(file, options);
     QVERIFY2(run, run ? "" : qPrintable(run.error()));
     const bool poisoned = options.contains("--poison");
