@@ -24,7 +24,7 @@
 namespace traceback::instrument {
 
 // Part of what the name of a cached output must depend on: raised whenever the same input gives other output.
-inline constexpr std::uint32_t kInstrumentorVersion = 13;
+inline constexpr std::uint32_t kInstrumentorVersion = 14;
 
 // What makes probes cheap, and can be left out to see what it brings, or whether it is at fault.
 inline constexpr std::string_view kKeptCursor = "kept-cursor";  // the ring's cursor in xmm15
@@ -36,10 +36,8 @@ inline constexpr std::string_view kCalledSlots = "called-slots";
 // Which registers are needed is followed through the whole module.
 inline constexpr std::string_view kFollowedRegisters = "followed-registers";
 inline constexpr std::string_view kJumpTables = "jump-tables";  // indirect jumps go by tables of the copies
-inline constexpr std::array kTechniques = {kKeptCursor,    kSharedHeads, kOpenHeads,
-                                           kPassedEntries, kCalledSlots, kJumpTables};
-// What is left out unless it is asked for.
-inline constexpr std::array kOptionalTechniques = {kFollowedRegisters};
+inline constexpr std::array kTechniques = {kKeptCursor,  kSharedHeads,       kOpenHeads, kPassedEntries,
+                                           kCalledSlots, kFollowedRegisters, kJumpTables};
 
 struct Options {
   bool nullMode = false;  // copies without probes: to test that copying is right
@@ -51,7 +49,6 @@ struct Options {
   std::vector<std::string> only;  // functions, as FunctionSelection has them; empty: all
   std::vector<std::string> exclude;
   std::set<std::string, std::less<>> without;  // of kTechniques
-  std::set<std::string, std::less<>> with;  // of kOptionalTechniques
   // Where a program finds the runtime when it is started by itself (starter.h); empty: it records only when
   // something else loads the runtime. An absolute path without blank or colon.
   std::string runtime;
@@ -65,7 +62,7 @@ struct Options {
 
 // The options as one line, so that equal lines mean equal outputs: part of the name of a cached output, and
 // what parseOptions() reads. Empty for the default ones. Fails if a list of functions cannot be read.
-//   null poison only=ITEM,ITEM,... exclude=ITEM,... without=NAME,NAME,... with=NAME,... runtime=PATH origin
+//   null poison only=ITEM,ITEM,... exclude=ITEM,... without=NAME,NAME,... runtime=PATH origin
 // divided by blanks; items as FunctionSelection's.
 model::Result<std::string> textOf(const Options& options);
 model::Result<Options> parseOptions(std::string_view text);

@@ -7,7 +7,7 @@ namespace traceback::instrument {
 namespace {
 
 constexpr std::string_view kNull = "null", kPoison = "poison", kOnly = "only=", kExclude = "exclude=",
-                           kWithout = "without=", kWith = "with=", kRuntime = "runtime=", kOrigin = "origin";
+                           kWithout = "without=", kRuntime = "runtime=", kOrigin = "origin";
 
 void addWord(std::string& text, const std::string& word) {
   if (!text.empty()) text += ' ';
@@ -33,11 +33,9 @@ model::Result<std::string> textOf(const Options& options) {
     if (!selection) return std::unexpected(selection.error());
     if (!selection->empty()) addWord(out, std::string(word) + selection->text());
   }
-  for (const auto& [word, names] : {std::pair{kWithout, &options.without}, std::pair{kWith, &options.with}}) {
-    std::string list;
-    for (const std::string& name : *names) list += (list.empty() ? "" : ",") + name;
-    if (!list.empty()) addWord(out, std::string(word) + list);
-  }
+  std::string without;
+  for (const std::string& name : options.without) without += (without.empty() ? "" : ",") + name;
+  if (!without.empty()) addWord(out, std::string(kWithout) + without);
   if (!options.runtime.empty()) addWord(out, std::string(kRuntime) + options.runtime);
   if (options.keepOrigin) addWord(out, std::string(kOrigin));
   return out;
@@ -62,10 +60,6 @@ model::Result<Options> parseOptions(std::string_view text) {
       std::vector<std::string> names;
       addItems(names, word.substr(kWithout.size()));
       out.without.insert(names.begin(), names.end());
-    } else if (word.starts_with(kWith)) {
-      std::vector<std::string> names;
-      addItems(names, word.substr(kWith.size()));
-      out.with.insert(names.begin(), names.end());
     } else if (word.starts_with(kRuntime)) {
       out.runtime = word.substr(kRuntime.size());
     } else if (word == kOrigin) {

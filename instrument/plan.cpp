@@ -128,7 +128,7 @@ model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& optio
     functions[i].entered = targets.entered(functions[i].start);
     if (functions[i].decoded) buildFlowGraph(functions[i], openHeads);
   });
-  findLiveness(plan.program, options.with.contains(kFollowedRegisters), options.threads);
+  findLiveness(plan.program, !options.without.contains(kFollowedRegisters), options.threads);
   findCursorKeepers(plan.program);
   if (progress) progress(0.4);
 

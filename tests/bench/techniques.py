@@ -11,7 +11,7 @@ import overhead
 from programs import Program
 
 TECHNIQUES = ("kept-cursor", "shared-heads", "open-heads", "passed-entries", "called-slots",
-              "jump-tables")  # as `traceback instrument --without` has them
+              "followed-registers", "jump-tables")  # as `traceback instrument --without` has them
 ALL = "all"
 
 

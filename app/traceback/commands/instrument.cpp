@@ -28,7 +28,7 @@ struct InstrumentCall {
   bool restore = false;
   std::string runtime;
   std::string report;
-  std::vector<std::string> without, with;
+  std::vector<std::string> without;
   instrument::Options options;
 
   bool json() const { return report == "json"; }
@@ -170,7 +170,6 @@ int runInstrument(InstrumentCall& call) {
     return complainAboutCall("instrument: -o OUT takes one file; use --output-dir DIR for several");
   }
   call.options.without.insert(call.without.begin(), call.without.end());
-  call.options.with.insert(call.with.begin(), call.with.end());
   call.inPlace = call.output.empty() && call.outputFolder.empty();
   if (!call.restore) {
     const auto runtime = runtimeFor(call.runtime);
@@ -244,22 +243,13 @@ void addInstrument(CLI::App& app, Action& chosen) {
           "into a loop, and around a call, until control comes back), passed-entries (and into functions\n"
           "of the same file that are called directly), called-slots (functions of other files are called "
           "past\n"
-          "the stubs of the procedure linkage table), jump-tables (indirect jumps go by tables of the "
-          "copies\n"
+          "the stubs of the procedure linkage table), followed-registers (which registers are needed is\n"
+          "followed into what is called, and back), jump-tables (indirect jumps go by tables of the copies\n"
           "instead of looking up where they lead)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(
           std::vector<std::string>(instrument::kTechniques.begin(), instrument::kTechniques.end())))
-      ->type_name("TECHNIQUE");
-  command
-      ->add_option("--with", call->with,
-                   "Take up a technique that is not yet proved on every program: followed-registers (which\n"
-                   "registers are needed is followed into what is called, and back)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember(std::vector<std::string>(instrument::kOptionalTechniques.begin(),
-                                                     instrument::kOptionalTechniques.end())))
       ->type_name("TECHNIQUE");
   command->add_flag("--poison", call->options.poison, "Fill original code that has copies with breakpoints")
       ->group("");  // for tests

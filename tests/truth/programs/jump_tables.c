@@ -9,7 +9,7 @@
   ", . - " name "\n"
 
 long beyond(long), range(long), kept(long), flags(long), written(long), overBase(long, long), loops(long),
-    addresses(long), addressesKept(long), between(long), masked(long);
+    addresses(long), addressesKept(long), between(long), masked(long), behindAbort(long, long);
 long helper(long n) { return n + 1; }
 
 __asm__(
@@ -96,6 +96,13 @@ __asm__(
              "1: lea 1b(%rip), %rax\n  sub %rdx, %rax\n  sub %rcx, %rax\n  add $91, %rax\n  ret\n"
              "2: lea 2b(%rip), %rax\n  sub %rdx, %rax\n  sub %rcx, %rax\n  add $92, %rax\n  ret\n"
              ".pushsection .rodata\n.balign 4\n10: .long 1b - 10b, 2b - 10b\n.popsection\n")
+    // A case stands behind a call that never comes back: what it reads nobody leaves alone.
+    FUNCTION("behindAbort",
+             "  cmp $1, %edi\n  ja 3f\n  mov %edi, %edi\n  lea 10f(%rip), %rdx\n"
+             "  movslq (%rdx,%rdi,4), %rax\n  add %rdx, %rax\n  jmp *%rax\n"
+             "3: push %rax\n.cfi_adjust_cfa_offset 8\n  call abort@plt\n.cfi_adjust_cfa_offset -8\n"
+             "1: lea 111(%rsi,%rdi), %rax\n  ret\n2: lea 112(%rsi), %rax\n  ret\n"
+             ".pushsection .rodata\n.balign 4\n10: .long 1b - 10b, 2b - 10b\n.popsection\n")
 #ifndef __PIE__
     // By the table's address, and no register but the index.
     FUNCTION("masked",
@@ -120,6 +127,7 @@ int main(void) {
     printf("%ld ", loops(0));
     for (long i = 0; i < 3; ++i) printf("%ld ", addresses(i));
     for (long i = 0; i < 2; ++i) printf("%ld %ld ", addressesKept(i), between(i));
+    for (long i = 0; i < 2; ++i) printf("%ld ", behindAbort(i, 5));
     for (long i = 0; i < 4; ++i) printf("%ld ", masked(i));
     printf("\n");
   }

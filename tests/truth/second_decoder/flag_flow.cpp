@@ -56,6 +56,8 @@ FlagFlow::FlagFlow(const ElfFile& original, const std::vector<InstrumentedFuncti
         break;
       }
       m_code[i].push_back(code.effects);
+      if (code.ripOffset != 0 && code.effects.target == 0 && code.effects.leaves != Leaves::Not)
+        m_code[i].back().pointer = code.ripTarget;
       if (code.id == X86_INS_LEA) name(code.ripTarget);
       if (!code.direct && code.imm != 0) name(code.imm);
       at += code.size;
@@ -169,7 +171,8 @@ std::uint16_t FlagFlow::readAtOnce(const std::vector<Effects>& code, std::size_t
     const Effects& effects = code[i];
     if (i != from && std::ranges::binary_search(m_targets, effects.address)) break;
     const bool isKnown = effects.reads.registers != kEveryRegister && effects.leaves != Leaves::Other;
-    if (!effects.pushes && isKnown) read = std::uint16_t(read | (effects.reads.registers & ~touched));
+    if (!effects.pushes && isKnown)
+      read = std::uint16_t(read | (effects.reads.registers & ~unsigned{effects.mayLeave} & ~touched));
     touched |= effects.touches;
     if (effects.leaves != Leaves::Not || effects.target != 0) break;
   }
@@ -183,11 +186,15 @@ void FlagFlow::findConventions() {
       m_onIndirectEntry |= {std::uint16_t(readAtOnce(code, 0) & kLinkers)};
       m_onReturnOf[i].maybe = takesOtherRegisters(code) ? kEveryRegister : restoredRegisters(code);
     }
+    const bool byTable = std::ranges::any_of(
+        code, [](const Effects& effects) { return effects.leaves == Leaves::Jump && effects.pointer == 0; });
     for (std::size_t k = 0; k + 1 < code.size(); ++k) {
       const Effects& call = code[k];
       if (call.leaves != Leaves::Call || (call.target != 0 && !isStub(call.target))) continue;
-      // Calls that never come back stand before what is also jumped to, or where an exception leads.
-      if (call.target != 0 && std::ranges::binary_search(m_targets, code[k + 1].address)) continue;
+      // Calls that never come back stand before what is jumped to, perhaps by a table, or where an exception
+      // leads.
+      const bool jumpedTo = byTable || std::ranges::binary_search(m_targets, code[k + 1].address);
+      if (jumpedTo && (call.target != 0 || call.pointer != 0)) continue;
       m_onReturn |= {std::uint16_t(readAtOnce(code, k + 1) & ~kResults)};
     }
   }

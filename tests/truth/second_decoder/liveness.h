@@ -46,6 +46,7 @@ enum class Leaves : std::uint8_t { Not, Call, Return, Jump, Other };
 struct Effects {
   std::uint64_t address = 0;
   std::uint64_t target = 0;  // of a direct jump or call; 0 if none
+  std::uint64_t pointer = 0;  // relative to rip, that it calls or jumps through; 0 if none
   unsigned size = 0;
   Needs reads, writes;  // writes: wholly, whatever was there before
   std::uint16_t touches = 0;  // writes at least part of these
