@@ -66,12 +66,6 @@ void findUsers(const Program& program, std::vector<Known>& known) {
   }
 }
 
-bool isOnlyReturnedTo(const Function& f, const Block& block) {
-  constexpr auto kOtherwise = format::kBlockLandingPad | format::kBlockTableTarget;
-  return block.predecessors.size() == 1 && (block.flags & kOtherwise) == 0 &&
-         !std::ranges::binary_search(f.outsideTargets, f.instructions[block.first].address);
-}
-
 // Code that reads what calling conventions let a callee change, in the very block behind a call of whom
 // nothing else is known, says that this module has other conventions: its own functions may be called so
 // too. (What is read further on need not: where paths meet, what was set on one of them only may seem to be
@@ -92,6 +86,12 @@ RegisterSet keptByOthers(const Function& f, const Known& own) {
 }
 
 }  // namespace
+
+bool isOnlyReturnedTo(const Function& f, const Block& block) {
+  constexpr auto kOtherwise = format::kBlockLandingPad | format::kBlockTableTarget;
+  return block.predecessors.size() == 1 && (block.flags & kOtherwise) == 0 &&
+         !std::ranges::binary_search(f.outsideTargets, f.instructions[block.first].address);
+}
 
 void prepare(Program& program, LiveState& state, unsigned threads) {
   const auto& functions = program.functions;

@@ -88,6 +88,9 @@ struct LiveState {
 // Fills what does not change, and what is known from the start. `threads` as forEachIndex() has it.
 void prepare(Program& program, LiveState& state, unsigned threads);
 
+// Whether nothing but a call in front of it leads to the block, as far as is known.
+bool isOnlyReturnedTo(const Function& f, const Block& block);
+
 // Callees before their callers, as far as there is such an order: it spares rounds.
 std::vector<std::uint32_t> calleesFirst(const LiveState& state);
 

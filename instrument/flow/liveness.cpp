@@ -137,7 +137,7 @@ class Liveness {
     growForUsers(number, own.notedEntry, entry);
     // What is also jumped to has its flags from there: calls that never come back stand before such.
     for (const BlockIndex call : own.calls)
-      if (call + 1 < f.blocks.size() && f.blocks[call + 1].predecessors.size() == 1)
+      if (call + 1 < f.blocks.size() && isOnlyReturnedTo(f, f.blocks[call + 1]))
         growEverywhere(m_state.onReturn, {0, 0, FlagSet(own.live[call + 1].flags & kAllFlags)});
     for (const BlockIndex b : own.tabled) growForUsers(number, own.indirect, own.live[b]);
     for (const VirtAddr target : f.outsideTargets) {

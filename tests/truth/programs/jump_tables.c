@@ -9,7 +9,8 @@
   ", . - " name "\n"
 
 long beyond(long), range(long), kept(long), flags(long), written(long), overBase(long, long), loops(long),
-    addresses(long), addressesKept(long), between(long), masked(long), behindAbort(long, long);
+    addresses(long), addressesKept(long), between(long), masked(long), behindAbort(long, long),
+    intoCold(long);
 long helper(long n) { return n + 1; }
 
 __asm__(
@@ -103,6 +104,12 @@ __asm__(
              "3: push %rax\n.cfi_adjust_cfa_offset 8\n  call abort@plt\n.cfi_adjust_cfa_offset -8\n"
              "1: lea 111(%rsi,%rdi), %rax\n  ret\n2: lea 112(%rsi), %rax\n  ret\n"
              ".pushsection .rodata\n.balign 4\n10: .long 1b - 10b, 2b - 10b\n.popsection\n")
+    // Another function jumps to behind such a call, with flags.
+    FUNCTION("intoCold", "  mov $121, %eax\n  test %rdi, %rdi\n  jmp 9f\n")
+        FUNCTION("cold",
+                 "  xor %eax, %eax\n  push %rax\n.cfi_adjust_cfa_offset 8\n  call "
+                 "abort@plt\n.cfi_adjust_cfa_offset -8\n"
+                 "9: je 1f\n  inc %eax\n1: ret\n")
 #ifndef __PIE__
     // By the table's address, and no register but the index.
     FUNCTION("masked",
@@ -111,7 +118,7 @@ __asm__(
              "3: and $3, %edi\n  mov 10f(,%rdi,8), %rax\n  jmp *%rax\n4: mov $104, %eax\n  ret\n"
              ".pushsection .rodata\n.balign 8\n10: .quad 1b, 2b, 4b, 2b\n20: .quad 4b\n.popsection\n")
 #else
-        FUNCTION("masked", "  xor %eax, %eax\n  ret\n")
+            FUNCTION("masked", "  xor %eax, %eax\n  ret\n")
 #endif
 );
 
@@ -127,7 +134,7 @@ int main(void) {
     printf("%ld ", loops(0));
     for (long i = 0; i < 3; ++i) printf("%ld ", addresses(i));
     for (long i = 0; i < 2; ++i) printf("%ld %ld ", addressesKept(i), between(i));
-    for (long i = 0; i < 2; ++i) printf("%ld ", behindAbort(i, 5));
+    for (long i = 0; i < 2; ++i) printf("%ld %ld ", behindAbort(i, 5), intoCold(i));
     for (long i = 0; i < 4; ++i) printf("%ld ", masked(i));
     printf("\n");
   }
