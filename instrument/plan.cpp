@@ -126,6 +126,7 @@ model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& optio
   const bool openHeads = !options.without.contains(kOpenHeads);
   forEachIndex(functions.size(), options.threads, [&](std::size_t i) {
     functions[i].entered = targets.entered(functions[i].start);
+    functions[i].named = targets.named(functions[i].start);
     if (functions[i].decoded) buildFlowGraph(functions[i], openHeads);
   });
   findLiveness(plan.program, !options.without.contains(kFollowedRegisters), options.threads);

@@ -58,7 +58,7 @@ bool CodeTargets::anyInside(VirtAddr first, VirtAddr end) const {
 const Function* CodeTargets::markAddressTaken(Program& program, VirtAddr address) {
   if (!program.isCode(address)) return nullptr;
   mark(m_possible, address);
-  mark(m_entered, address);
+  mark(m_named, address);
   Function* f = program.functionAt(address);
   if (f == nullptr || f->instructionAt(address) < 0) return nullptr;
   // A label: a computed goto may lead there.
@@ -93,12 +93,16 @@ void CodeTargets::scanInstructions(Program& program) {
         }
       } else if (insn.flow == Flow::Call) {
         mark(m_possible, insn.target);
-        mark(m_entered, insn.target);
+        mark(m_called, insn.target);
         Function* callee = program.functionAt(insn.target);
-        if (callee != nullptr && callee->start == insn.target)
+        if (callee == nullptr) {
+          // Nothing is known of it.
+        } else if (callee->start == insn.target) {
           ++callee->directCalls;
-        else if (callee != nullptr && callee->skip == SkipReason::None)
-          callee->skip = SkipReason::CallsItself;
+        } else {
+          callee->outsideTargets.push_back(insn.target);
+          if (callee->skip == SkipReason::None) callee->skip = SkipReason::CallsItself;
+        }
       }
       // Whatever computes the address, only what begins so may be jumped to where branches are tracked.
       // Landing pads and where setjmp returns to begin so as well, and are not for jumps.
@@ -191,7 +195,7 @@ void CodeTargets::scanData(Program& program) {
     for (const loader::ElfSymbol& symbol : *symbols) {
       if (!symbol.defined() || symbol.type() == STT_TLS || !program.isCode(symbol.address)) continue;
       mark(m_possible, symbol.address);
-      if (symbol.binding() != STB_LOCAL) mark(m_entered, symbol.address);
+      if (symbol.binding() != STB_LOCAL) mark(m_named, symbol.address);
     }
   };
   addSymbols(image.symbols());
@@ -262,7 +266,8 @@ CodeTargets CodeTargets::find(Program& program) {
   out.m_program = &program;
   for (const CodeRange& range : program.code) {
     out.m_possible.emplace_back(range.bytes.size());
-    out.m_entered.emplace_back(range.bytes.size());
+    out.m_called.emplace_back(range.bytes.size());
+    out.m_named.emplace_back(range.bytes.size());
   }
   out.scanInstructions(program);
   out.scanBytes();

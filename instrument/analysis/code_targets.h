@@ -18,7 +18,9 @@ class CodeTargets {
   // Whether something may enter, or read, (first, end): any byte but the first.
   bool anyInside(VirtAddr first, VirtAddr end) const;
   // Whether the address itself may be entered from elsewhere than by direct jumps of other functions.
-  bool entered(VirtAddr address) const { return marked(m_entered, address); }
+  bool entered(VirtAddr address) const { return named(address) || marked(m_called, address); }
+  // Whether a pointer may lead there, or another module.
+  bool named(VirtAddr address) const { return marked(m_named, address); }
 
  private:
   void mark(std::vector<std::vector<bool>>& bits, VirtAddr address);
@@ -36,7 +38,8 @@ class CodeTargets {
 
   const Program* m_program = nullptr;
   std::vector<std::vector<bool>> m_possible;  // by code range and offset: a possible target
-  std::vector<std::vector<bool>> m_entered;  // called, or its address is somewhere
+  std::vector<std::vector<bool>> m_called;  // directly
+  std::vector<std::vector<bool>> m_named;  // its address is somewhere, or a symbol has it for others
   // Functions, by number, one of which goes to the middle of the other by jumps or tables; both ways round.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> m_joined;
 };

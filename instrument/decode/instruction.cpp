@@ -78,9 +78,10 @@ void addFlagEffects(const ZydisDecodedInstruction& insn, const ZydisDecodedOpera
                        operands[insn.operand_count_visible - 1].type == ZYDIS_OPERAND_TYPE_REGISTER;
   const bool repeated =
       (insn.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0;
+  const unsigned countMask = operands[0].size == 64 ? 63 : 31;
   const bool zeroCount = isShiftOrRotate(insn.mnemonic) && insn.operand_count_visible >= 2 &&
                          operands[insn.operand_count_visible - 1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
-                         (operands[insn.operand_count_visible - 1].imm.value.u & 31) == 0;
+                         (operands[insn.operand_count_visible - 1].imm.value.u & countMask) == 0;
   if (!counted && !repeated && !zeroCount)
     out.flagsKilled = flagsOf(flags->modified | flags->set_0 | flags->set_1 | flags->undefined);
 }
@@ -368,12 +369,16 @@ std::optional<Instruction> decode(std::span<const std::byte> bytes, VirtAddr add
     out.reads = kAllRegisters;
     return out;
   }
+  const bool readsClock = insn.mnemonic == ZYDIS_MNEMONIC_RDTSC || insn.mnemonic == ZYDIS_MNEMONIC_RDTSCP;
   if (out.flow == Flow::Stop || insn.meta.category == ZYDIS_CATEGORY_SYSCALL ||
-      insn.meta.category == ZYDIS_CATEGORY_INTERRUPT || insn.meta.category == ZYDIS_CATEGORY_SYSTEM)
+      insn.meta.category == ZYDIS_CATEGORY_INTERRUPT ||
+      (insn.meta.category == ZYDIS_CATEGORY_SYSTEM && !readsClock))
     readEverything(out);
-  // The processor itself leaves other things there.
-  if (insn.mnemonic == ZYDIS_MNEMONIC_SYSCALL)
+  // The processor itself leaves other things there. (The flags come back as they were.)
+  if (insn.mnemonic == ZYDIS_MNEMONIC_SYSCALL) {
     out.reads &= RegisterSet(~(registerBit(kRcx) | registerBit(kR11)));
+    out.flagsRead &= FlagSet(~kAllFlags);
+  }
   return out;
 }
 

@@ -62,12 +62,13 @@ struct Function {
   // Its copy keeps the ring's cursor in xmm15, from its entry on: see liveness.h.
   bool keepsCursor = false;
   bool enteredWithoutCursor = false;  // at its start, by copies that do not keep it
-  bool entered = false;  // called, or its address is somewhere: not only ever jumped to
+  bool entered = false;  // called, or named: not only ever jumped to
+  bool named = false;  // a pointer may lead to it, or another module
   std::uint32_t outsideJumps = 0;  // jumps of other functions to its start: direct ones, and by their tables
   std::uint32_t directCalls = 0;  // to its start
   std::vector<Instruction> instructions;
   std::vector<VirtAddr> landingPads;
-  std::vector<VirtAddr> outsideTargets;  // interior addresses that other code jumps to; sorted
+  std::vector<VirtAddr> outsideTargets;  // interior addresses that other code jumps to, or any calls; sorted
   // Places in it that indirect jumps may go to, its own and those of its kin, as far as known; sorted.
   std::vector<VirtAddr> indirectTargets;
   FlagSet jumpFlags = kAllFlags;  // live where its indirect jumps lead, there or elsewhere

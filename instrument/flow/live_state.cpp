@@ -1,6 +1,7 @@
 #include "instrument/flow/live_state.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "instrument/analysis/stubs.h"
 #include "instrument/flow/conventions.h"
@@ -79,7 +80,7 @@ RegisterSet keptByOthers(const Function& f, const Known& own) {
     // Behind those that never come back stands anything. Hardly anything but pointers to functions of other
     // modules, which are read relative to rip, leads to such.
     const bool toOthers = step.toStub || call.ripOffset != 0;
-    if (!toOthers || isOnlyReturnedTo(f, f.blocks[b + 1]))
+    if (!toOthers || isOnlyReturnedTo(f, b + 1))
       kept |= RegisterSet(readFirst(f, f.blocks[b + 1]) & ~kReturned);
   }
   return kept;
@@ -87,10 +88,17 @@ RegisterSet keptByOthers(const Function& f, const Known& own) {
 
 }  // namespace
 
-bool isOnlyReturnedTo(const Function& f, const Block& block) {
+bool isOnlyReturnedTo(const Function& f, BlockIndex behind) {
   constexpr auto kOtherwise = format::kBlockLandingPad | format::kBlockTableTarget;
-  return block.predecessors.size() == 1 && (block.flags & kOtherwise) == 0 &&
-         !std::ranges::binary_search(f.outsideTargets, f.instructions[block.first].address);
+  for (; behind < f.blocks.size(); ++behind) {
+    const Block& block = f.blocks[behind];
+    if (block.predecessors.size() != 1 || (block.flags & kOtherwise) != 0 ||
+        std::ranges::binary_search(f.outsideTargets, f.instructions[block.first].address))
+      return false;
+    const auto isPadding = [&](std::uint32_t i) { return f.instructions[i].isNop; };
+    if (!std::ranges::all_of(std::views::iota(block.first, block.end), isPadding)) return true;
+  }
+  return false;
 }
 
 void prepare(Program& program, LiveState& state, unsigned threads) {

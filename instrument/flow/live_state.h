@@ -88,8 +88,9 @@ struct LiveState {
 // Fills what does not change, and what is known from the start. `threads` as forEachIndex() has it.
 void prepare(Program& program, LiveState& state, unsigned threads);
 
-// Whether nothing but a call in front of it leads to the block, as far as is known.
-bool isOnlyReturnedTo(const Function& f, const Block& block);
+// Whether nothing but the call that ends the block in front leads to where the program goes on behind it (and
+// behind padding), as far as is known. False behind the last block.
+bool isOnlyReturnedTo(const Function& f, BlockIndex behind);
 
 // Callees before their callers, as far as there is such an order: it spares rounds.
 std::vector<std::uint32_t> calleesFirst(const LiveState& state);

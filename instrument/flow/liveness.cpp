@@ -133,11 +133,11 @@ class Liveness {
     own.changed = false;
     if (f.skip == format::SkipReason::StartupCode) return;
     const Live entry = own.entry;
-    if (f.entered) growEverywhere(m_state.onIndirectEntry, {own.passed, 0, entry.flags});
+    if (f.named) growEverywhere(m_state.onIndirectEntry, {own.passed, 0, entry.flags});
     growForUsers(number, own.notedEntry, entry);
     // What is also jumped to has its flags from there: calls that never come back stand before such.
     for (const BlockIndex call : own.calls)
-      if (call + 1 < f.blocks.size() && isOnlyReturnedTo(f, f.blocks[call + 1]))
+      if (isOnlyReturnedTo(f, call + 1))
         growEverywhere(m_state.onReturn, {0, 0, FlagSet(own.live[call + 1].flags & kAllFlags)});
     for (const BlockIndex b : own.tabled) growForUsers(number, own.indirect, own.live[b]);
     for (const VirtAddr target : f.outsideTargets) {

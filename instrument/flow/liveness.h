@@ -25,9 +25,9 @@ inline constexpr RegisterSet kKeptByCallees = 0xF038;
 // does not fit into these, rcx and r8.
 inline constexpr RegisterSet kReturned = kKeptByCallees | 0x0107;
 
-// Fills Block::live and Block::liveFlags of all functions that have blocks. Needs Function::entered.
-// Unless `followRegisters`, all registers are live wherever control leaves a function.
-// `threads` as forEachIndex() has it.
+// Fills Block::live and Block::liveFlags of all functions that have blocks. Needs Function::entered and
+// named. Unless `followRegisters`, all registers are live wherever control leaves a function. `threads` as
+// forEachIndex() has it.
 void findLiveness(Program& program, bool followRegisters, unsigned threads = 0);
 
 }  // namespace traceback::instrument

@@ -10,7 +10,7 @@
 
 long beyond(long), range(long), kept(long), flags(long), written(long), overBase(long, long), loops(long),
     addresses(long), addressesKept(long), between(long), masked(long), behindAbort(long, long),
-    intoCold(long);
+    intoCold(long), padded(long), shifted(long);
 long helper(long n) { return n + 1; }
 
 __asm__(
@@ -110,6 +110,19 @@ __asm__(
                  "  xor %eax, %eax\n  push %rax\n.cfi_adjust_cfa_offset 8\n  call "
                  "abort@plt\n.cfi_adjust_cfa_offset -8\n"
                  "9: je 1f\n  inc %eax\n1: ret\n")
+    // Behind padding too; and what changes flags, or does not look at them, in front of who does. (Two that
+    // are not run.)
+    FUNCTION(
+        "padded",
+        "  mov $131, %eax\n  test %rdi, %rdi\n  jne 1f\n  push %rax\n.cfi_adjust_cfa_offset 8\n"
+        "  cmp %rax, %rax\n  jne 2f\n  pop %rax\n.cfi_adjust_cfa_offset -8\n  test %rdi, %rdi\n  jmp 1f\n"
+        "2: .cfi_adjust_cfa_offset 8\n  call abort@plt\n.cfi_adjust_cfa_offset -8\n  nopl (%rax)\n"
+        "1: je 1f\n  inc %eax\n1: ret\n") FUNCTION("shifted",
+                                                   "  push %rax\n.cfi_adjust_cfa_offset 8\n  call helper\n  "
+                                                   "shr $32, %rax\n  jne 1f\n  add $141, %eax\n"
+                                                   "1: pop %rcx\n.cfi_adjust_cfa_offset -8\n  ret\n")
+        FUNCTION("processId", "  mov $39, %eax\n  syscall\n  shr $32, %rax\n  ret\n")
+            FUNCTION("clockRead", "  rdtsc\n  shr $32, %rax\n  ret\n")
 #ifndef __PIE__
     // By the table's address, and no register but the index.
     FUNCTION("masked",
@@ -118,7 +131,7 @@ __asm__(
              "3: and $3, %edi\n  mov 10f(,%rdi,8), %rax\n  jmp *%rax\n4: mov $104, %eax\n  ret\n"
              ".pushsection .rodata\n.balign 8\n10: .quad 1b, 2b, 4b, 2b\n20: .quad 4b\n.popsection\n")
 #else
-            FUNCTION("masked", "  xor %eax, %eax\n  ret\n")
+                FUNCTION("masked", "  xor %eax, %eax\n  ret\n")
 #endif
 );
 
@@ -135,6 +148,7 @@ int main(void) {
     for (long i = 0; i < 3; ++i) printf("%ld ", addresses(i));
     for (long i = 0; i < 2; ++i) printf("%ld %ld ", addressesKept(i), between(i));
     for (long i = 0; i < 2; ++i) printf("%ld %ld ", behindAbort(i, 5), intoCold(i));
+    for (long i = 0; i < 2; ++i) printf("%ld %ld ", padded(i), shifted(i));
     for (long i = 0; i < 4; ++i) printf("%ld ", masked(i));
     printf("\n");
   }
