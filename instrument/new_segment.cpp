@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "instrument/analysis/indirect_targets.h"
 #include "instrument/emit/dispatch.h"
 #include "instrument/emit/record_routines.h"
 #include "instrument/emit/table_jump.h"
@@ -44,7 +45,6 @@ class SegmentBuilder {
         m_sharedHeads(!options.without.contains(kSharedHeads)),
         m_calledSlots(!options.without.contains(kCalledSlots)),
         m_jumpTables(!options.without.contains(kJumpTables)),
-        m_words(*plan.program.image),
         m_threads(options.threads) {
     m_out.address = base;
   }
@@ -70,12 +70,14 @@ class SegmentBuilder {
   }
 
   void emit(const Progress& progress) {
+    std::optional<ConstantWords> words;
+    if (m_jumpTables) words.emplace(m_image);
     const EmitOptions options{.probes = !m_nullMode,
                               .keepCursor = m_keepCursor,
                               .sharedHeads = m_sharedHeads,
                               .calledSlots = m_calledSlots,
                               .alwaysBound = m_poison,
-                              .jumpTables = m_jumpTables ? &m_words : nullptr,
+                              .jumpTables = words ? &*words : nullptr,
                               .moduleSlots = m_slots,
                               .codeBase = m_plan.codeBase};
     const auto& functions = m_plan.program.functions;
@@ -113,7 +115,7 @@ class SegmentBuilder {
         const std::uint64_t size = entrySize(copied.table.kind);
         at = alignUp(at, size);
         copied.place = {at};
-        at += copied.table.entries * size;
+        at += copied.table.entries() * size;
       }
     }
     m_out.tablesEnd = {at};
@@ -181,30 +183,29 @@ class SegmentBuilder {
   // Whether all that they lead to can be reached.
   bool writeJumpTables(const FunctionCode& copy) {
     if (copy.jumpTables.empty()) return true;
-    const auto known = functionsWithTargetsOf(m_plan.program, *copy.function);
+    const IndirectTargets known(m_plan.program, *copy.function);
     bool reaches = true;
     for (const CopiedTable& copied : copy.jumpTables) {
       const JumpTable& table = copied.table;
       std::byte* out = m_out.bytes.data() + (copied.place.value - m_out.address.value);
-      for (std::uint32_t i = 0; i < table.entries; ++i, out += entrySize(table.kind)) {
-        const VirtAddr target = *entryOf(table, m_words, i);
+      for (const VirtAddr target : table.targets) {
         const auto stub = std::ranges::lower_bound(copied.stubs, std::pair(target, std::uint32_t{0}));
         const bool byStub = stub != copied.stubs.end() && stub->first == target;
         const VirtAddr to = byStub ? VirtAddr{copy.place.value + stub->second} : placeOfTarget(target, known);
         const std::uint64_t entry = to.value - originOf(table);
         std::memcpy(out, &entry, entrySize(table.kind));
         reaches = reaches && (entrySize(table.kind) == 8 || std::int64_t(entry) == std::int32_t(entry));
+        out += entrySize(table.kind);
       }
     }
     return reaches;
   }
   // The copy of a place that an indirect jump leads to, or that itself.
-  VirtAddr placeOfTarget(VirtAddr target, std::span<const Function* const> known) const {
-    for (const Function* f : known)
-      if (std::ranges::binary_search(f->indirectTargets, target))
-        if (const FunctionCode* copy = copyOf(*f))
-          return {copy->place.value + copy->blocks[f->blockAt(target)]};
-    return target;
+  VirtAddr placeOfTarget(VirtAddr target, const IndirectTargets& known) const {
+    const auto place = known.at(target);
+    if (!place) return target;
+    const FunctionCode* copy = copyOf(*place->function);
+    return {copy->place.value + copy->blocks[place->index]};
   }
 
   Result<void> encode() {
@@ -377,7 +378,6 @@ class SegmentBuilder {
   bool m_nullMode;
   bool m_poison;
   bool m_keepCursor, m_sharedHeads, m_calledSlots, m_jumpTables;
-  ConstantWords m_words;
   unsigned m_threads;
   NewSegment m_out;
   RecordRoutines m_routines;

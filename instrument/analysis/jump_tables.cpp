@@ -13,7 +13,7 @@ constexpr std::uint32_t kMostEntries = 1 << 14;
 class Search {
  public:
   Search(const Program& program, const ConstantWords& words, const Function& f, const Block& block,
-         std::span<const Function* const> known)
+         const IndirectTargets& known)
       : m_program(program), m_words(words), m_f(f), m_block(block), m_known(known) {}
 
   std::optional<TableJump> run() {
@@ -117,23 +117,35 @@ class Search {
   }
 
   bool isWithin(VirtAddr target) const {
-    return std::ranges::any_of(m_known,
+    return std::ranges::any_of(m_known.functions(),
                                [&](const Function* f) { return f->contains(target) || target == f->end(); });
   }
 
   // Up to the last that leads to where something is known to be. What is behind the table counts at worst, up
   // to where another begins; it is what it is.
   bool countEntries() {
-    JumpTable& table = m_out.table;
-    const unsigned size = table.kind == Kind::Offsets ? 4 : 8;
+    std::vector<VirtAddr>& targets = m_out.table.targets;
     const VirtAddr end = nextTable();
-    table.entries = 0;
-    for (std::uint32_t i = 0; i < kMostEntries && table.original.value + i * size < end.value; ++i) {
-      const auto target = entryOf(table, m_words, i);
+    targets.clear();
+    std::size_t known = 0;
+    while (targets.size() < kMostEntries && placeOfEntry(targets.size()) < end) {
+      const auto target = entryAt(targets.size());
       if (!target || !isWithin(*target)) break;
-      if (targetAt(*target, m_known) != nullptr) table.entries = i + 1;
+      targets.push_back(*target);
+      if (m_known.at(*target)) known = targets.size();
     }
-    return table.entries != 0;
+    targets.resize(known);
+    return known != 0;
+  }
+  VirtAddr placeOfEntry(std::uint64_t index) const {
+    return {m_out.table.original.value + index * (m_out.table.kind == Kind::Offsets ? 4 : 8)};
+  }
+  // Where the entry of the program's table leads; nothing if that may change.
+  std::optional<VirtAddr> entryAt(std::uint64_t index) const {
+    if (m_out.table.kind != Kind::Offsets) return m_words.addressAt(placeOfEntry(index));
+    const auto offset = m_words.offsetAt(placeOfEntry(index));
+    if (!offset) return std::nullopt;
+    return VirtAddr{m_out.table.original.value + std::uint64_t(std::int64_t(*offset))};
   }
   VirtAddr nextTable() const {
     const VirtAddr table = m_out.table.original;
@@ -151,12 +163,16 @@ class Search {
   // Where the index is one of few, the table has them all, and it need not be compared. What is read behind
   // the program's table may lead anywhere: not by a stub.
   void boundIndex() {
-    JumpTable& table = m_out.table;
+    const std::uint32_t entries = m_out.table.entries();
     const auto values = valuesOfIndex();
-    if (!values || *values > (m_out.spills ? table.entries : 2 * table.entries)) return;
-    for (std::uint32_t i = table.entries; i < *values; ++i)
-      if (!entryOf(table, m_words, i)) return;
-    table.entries = std::max(table.entries, *values);
+    if (!values || *values > (m_out.spills ? entries : 2 * entries)) return;
+    std::vector<VirtAddr> targets = m_out.table.targets;
+    while (targets.size() < *values) {
+      const auto target = entryAt(targets.size());
+      if (!target) return;
+      targets.push_back(*target);
+    }
+    m_out.table.targets = std::move(targets);
     m_out.comparesIndex = false;
   }
   std::optional<std::uint32_t> valuesOfIndex() const {
@@ -178,9 +194,9 @@ class Search {
                                             : m_out.table.kind != Kind::Absolute;
     if (!needsScratch) return true;
     RegisterSet needed = 0;
-    for (std::uint32_t i = 0; i < m_out.table.entries; ++i) {
-      const Block* block = targetAt(*entryOf(m_out.table, m_words, i), m_known);
-      needed |= block == nullptr ? kAllRegisters : block->live;
+    for (const VirtAddr target : m_out.table.targets) {
+      const auto place = m_known.at(target);
+      needed |= place ? place->block().live : kAllRegisters;
     }
     auto taken =
         RegisterSet(m_between | registerBit(kRsp) | registerBit(operand.base) | registerBit(operand.index));
@@ -200,9 +216,8 @@ class Search {
     if (m_out.table.kind == Kind::Offsets) return true;
     if (m_out.table.kind == Kind::Absolute && !m_out.comparesIndex) return true;
     FlagSet needed = m_f.jumpFlags;
-    for (std::uint32_t i = 0; i < m_out.table.entries; ++i)
-      if (const Block* block = targetAt(*entryOf(m_out.table, m_words, i), m_known))
-        needed |= block->liveFlags;
+    for (const VirtAddr target : m_out.table.targets)
+      if (const auto place = m_known.at(target)) needed |= place->block().liveFlags;
     return needed == 0;
   }
 
@@ -210,29 +225,15 @@ class Search {
   const ConstantWords& m_words;
   const Function& m_f;
   const Block& m_block;
-  std::span<const Function* const> m_known;
+  const IndirectTargets& m_known;
   RegisterSet m_between = 0;  // read or written between load and jump, but by the add
   TableJump m_out;
 };
 
 }  // namespace
 
-std::optional<VirtAddr> entryOf(const JumpTable& table, const ConstantWords& words, std::uint32_t index) {
-  const std::uint64_t number = index;
-  if (table.kind != JumpTable::Kind::Offsets) return words.addressAt({table.original.value + 8 * number});
-  const auto offset = words.offsetAt({table.original.value + 4 * number});
-  if (!offset) return std::nullopt;
-  return VirtAddr{table.original.value + std::uint64_t(std::int64_t(*offset))};
-}
-
-const Block* targetAt(VirtAddr address, std::span<const Function* const> known) {
-  for (const Function* f : known)
-    if (std::ranges::binary_search(f->indirectTargets, address)) return &f->blocks[f->blockAt(address)];
-  return nullptr;
-}
-
 std::optional<TableJump> findTableJump(const Program& program, const ConstantWords& words, const Function& f,
-                                       const Block& block, std::span<const Function* const> known) {
+                                       const Block& block, const IndirectTargets& known) {
   return Search(program, words, f, block, known).run();
 }
 

@@ -12,11 +12,10 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "instrument/analysis/constant_words.h"
-#include "instrument/analysis/program.h"
+#include "instrument/analysis/indirect_targets.h"
 #include "instrument/decode/indexed_operand.h"
 
 namespace traceback::instrument {
@@ -24,12 +23,10 @@ namespace traceback::instrument {
 struct JumpTable {
   enum class Kind : std::uint8_t { Offsets, Addresses, Absolute } kind = Kind::Offsets;
   VirtAddr original;
-  std::uint32_t entries = 0;  // that copies have of it
+  std::vector<VirtAddr> targets;  // where the entries lead that copies have of it
+  std::uint32_t entries() const { return std::uint32_t(targets.size()); }
   bool operator==(const JumpTable&) const = default;
 };
-
-// Where the entry of the program's table leads; nothing if that may change.
-std::optional<VirtAddr> entryOf(const JumpTable& table, const ConstantWords& words, std::uint32_t index);
 
 struct TableJump {
   std::uint32_t load = 0, jump = 0;  // instructions of the function; the same for a jump with an operand
@@ -49,12 +46,9 @@ struct TableJump {
   unsigned forBase() const { return scratch ? *scratch : *target; }
 };
 
-// The block that begins at an address, if indirect jumps are known to lead there; else null.
-const Block* targetAt(VirtAddr address, std::span<const Function* const> known);
-
-// How the block's indirect jump can go by a table. `known`: the functions in whose tables of targets it would
-// be looked up. Nothing if it cannot, or nothing is known to be where it leads.
+// How the block's indirect jump can go by a table. `known`: of its function. Nothing if it cannot, or nothing
+// is known to be where it leads.
 std::optional<TableJump> findTableJump(const Program& program, const ConstantWords& words, const Function& f,
-                                       const Block& block, std::span<const Function* const> known);
+                                       const Block& block, const IndirectTargets& known);
 
 }  // namespace traceback::instrument

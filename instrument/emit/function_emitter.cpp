@@ -6,17 +6,12 @@
 #include "instrument/analysis/stubs.h"
 #include "instrument/emit/dispatch.h"
 #include "instrument/emit/probe_parts.h"
-#include "instrument/emit/table_jump.h"
 #include "instrument/flow/tiling.h"
 #include "runtime/format/module.h"
 #include "runtime/format/record.h"
 
 namespace traceback::instrument {
 namespace {
-
-std::span<const std::uint8_t> asBytes(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
-}
 
 class Emitter {
  public:
@@ -27,7 +22,9 @@ class Emitter {
         m_keeps(function.keepsCursor && options.probes && options.keepCursor),
         m_shares(options.sharedHeads &&
                  std::ranges::none_of(function.instructions, &Instruction::namesBelowStack)),
-        m_out(out) {}
+        m_targets(program, function),
+        m_out(out),
+        m_tables(m_code, program, function, m_targets, options.jumpTables) {}
 
   void run(const std::optional<EntryWindow>& window) {
     m_out.function = &m_function;
@@ -44,8 +41,8 @@ class Emitter {
     emitFallOff();
     emitTakenEdges();
     emitHeadsApart();
-    emitSlowWays();
-    for (Table& table : m_tables) emitStubs(table);
+    m_tables.emitSlowWays([this](const Instruction& insn) { emitInstruction(insn, false); });
+    m_tables.emitStubs(m_blocks);
     emitWraps();
     if (window && !m_options.alwaysBound) emitDisplaced(*window);
     m_code.settle();
@@ -112,10 +109,10 @@ class Emitter {
         emitBit(*branch);
       }
     }
-    const auto tableJump = tableJumpOf(block);
+    const auto tableJump = m_tables.jumpOf(block);
     for (std::uint32_t i = block.first; i < block.end; ++i) {
       if (tableJump && i == tableJump->load) {
-        emitTableLoad(*tableJump);
+        m_tables.emitLoad(*tableJump, rawOf(m_function.instructions[i]));
         continue;
       }
       m_edge = i + 1 == block.end ? takenEdgeOf(b) : std::optional<Label>();
@@ -244,10 +241,15 @@ class Emitter {
     }
   }
 
+  std::span<const std::uint8_t> rawOf(const Instruction& insn) const {
+    const auto bytes = m_program.codeAt(insn.address, insn.length);
+    return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
+  }
+
   // `exactly`: to original code, wherever it leads.
   void emitInstruction(const Instruction& insn, bool exactly) {
     setOrigin(insn, false);
-    const auto raw = asBytes(m_program.codeAt(insn.address, insn.length));
+    const auto raw = rawOf(insn);
     switch (insn.flow) {
       case Flow::Jump:
         if (const auto slot = exactly ? std::nullopt : slotOf(insn.target))
@@ -275,12 +277,9 @@ class Emitter {
           exactly ? m_code.callExactly(insn.target) : m_code.call(insn.target, m_passesEntry);
         return;
       case Flow::IndirectJump:
-        if (exactly) break;
-        if (const auto functions = functionsWithTargetsOf(m_program, m_function); !functions.empty()) {
-          emitDispatch(m_code, functions, insn, raw, m_function.jumpFlags);
-          return;
-        }
-        break;
+        if (exactly || m_targets.empty()) break;
+        emitDispatch(m_code, m_targets.functions(), insn, raw, m_function.jumpFlags);
+        return;
       default:
         break;
     }
@@ -292,91 +291,6 @@ class Emitter {
 
   std::optional<VirtAddr> slotOf(VirtAddr target) const {
     return m_options.calledSlots ? slotOfStub(m_program, target) : std::nullopt;
-  }
-
-  using Stub = std::pair<VirtAddr, Label>;
-  struct Table {
-    JumpTable table;
-    std::optional<unsigned> target, scratch;  // that jumps come with changed
-    std::optional<unsigned> base;  // that the program adds
-    const Instruction* jump = nullptr;  // the first of them
-    std::vector<Stub> stubs;
-
-    bool isSame(const Table& other) const {
-      return table == other.table && target == other.target && scratch == other.scratch && base == other.base;
-    }
-  };
-
-  std::optional<TableJump> tableJumpOf(const Block& block) const {
-    if (m_options.jumpTables == nullptr || !block.reached ||
-        m_function.lastOf(block).flow != Flow::IndirectJump)
-      return std::nullopt;
-    const auto known = functionsWithTargetsOf(m_program, m_function);
-    if (known.empty()) return std::nullopt;
-    return findTableJump(m_program, *m_options.jumpTables, m_function, block, known);
-  }
-
-  void emitTableLoad(const TableJump& jump) {
-    const Instruction& load = m_function.instructions[jump.load];
-    const Table table{jump.table,
-                      jump.target,
-                      jump.spills ? jump.scratch : std::nullopt,
-                      jump.table.kind == JumpTable::Kind::Offsets ? std::optional<unsigned>(jump.operand.base)
-                                                                  : std::nullopt,
-                      &m_function.instructions[jump.jump],
-                      {}};
-    auto known = std::ranges::find_if(m_tables, [&](const Table& other) { return other.isSame(table); });
-    if (known == m_tables.end()) known = m_tables.insert(known, table);
-    const auto raw = asBytes(m_program.codeAt(load.address, load.length));
-    const SlowWay way =
-        instrument::emitTableLoad(m_code, jump, load, raw, std::uint32_t(known - m_tables.begin()));
-    if (way.isUsed) m_slowWays.emplace_back(jump, way);
-  }
-
-  void emitSlowWays() {
-    for (const auto& [jump, way] : m_slowWays) {
-      const Instruction& load = m_function.instructions[jump.load];
-      m_code.setOrigin({load.address, load.length, true});
-      emitSlowStart(m_code, jump, way);
-      for (std::uint32_t i = jump.load; i <= jump.jump; ++i)
-        emitInstruction(m_function.instructions[i], false);
-    }
-  }
-
-  // What of that which the table's jumps change is needed there. Who goes to original code that is not known
-  // directly comes there with all as it was, but for the scratch.
-  static Restored lostAt(const Block* block, const Table& table) {
-    if (block == nullptr)
-      return table.scratch ? Restored{table.scratch, table.target, table.base} : Restored{};
-    Restored out;
-    const auto isNeeded = [&](std::optional<unsigned> reg) {
-      return reg && (block->live & registerBit(*reg)) != 0;
-    };
-    if (isNeeded(table.scratch)) out.scratch = table.scratch;
-    if (block->liveFlags != 0) out.flagsOfAdd = table.base;
-    if (isNeeded(table.target) || out.flagsOfAdd) out.target = table.target;
-    return out;
-  }
-
-  void emitStubs(Table& table) {
-    const auto known = functionsWithTargetsOf(m_program, m_function);
-    for (std::uint32_t i = 0; i < table.table.entries; ++i) {
-      const VirtAddr target = *entryOf(table.table, *m_options.jumpTables, i);
-      const Block* block = targetAt(target, known);
-      const Restored lost = lostAt(block, table);
-      if ((!lost.target && !lost.scratch) ||
-          std::ranges::find(table.stubs, target, &Stub::first) != table.stubs.end())
-        continue;
-      setOrigin(*table.jump, true);
-      table.stubs.emplace_back(target, boundHere());
-      emitStub(m_code, lost, target);
-      if (block == nullptr)
-        m_code.jumpExactly(target);
-      else if (const BlockIndex b = m_function.blockAt(target); b != kNone)
-        m_code.jump(m_blocks[b]);
-      else
-        m_code.jump(target);
-    }
   }
 
   static std::uint8_t conditionOf(std::span<const std::uint8_t> raw) {
@@ -443,11 +357,7 @@ class Emitter {
     m_out.keepsCursor = m_keeps;
     m_out.behindEntry =
         m_code.offsetOf(hasProbe(m_function.blocks.front()) ? m_behindHeads.front() : m_blocks.front());
-    for (const Table& table : m_tables) {
-      CopiedTable& out = m_out.jumpTables.emplace_back(table.table);
-      for (const auto& [target, label] : table.stubs) out.stubs.emplace_back(target, m_code.offsetOf(label));
-      std::ranges::sort(out.stubs);
-    }
+    m_out.jumpTables = m_tables.settled();
     m_out.hasTable = !m_function.indirectTargets.empty();
     m_out.blocks.reserve(m_blocks.size());
     for (const Label block : m_blocks) m_out.blocks.push_back(m_code.offsetOf(block));
@@ -484,8 +394,10 @@ class Emitter {
   const EmitOptions& m_options;
   const bool m_keeps;  // the cursor
   const bool m_shares;  // head probes, where they can be
+  const IndirectTargets m_targets;
   FunctionCode& m_out;
   CodeBuilder m_code;
+  CopiedTables m_tables;
   Label m_gate, m_displaced;
   std::vector<Label> m_blocks;  // where those come to that need the head's probe
   std::vector<Label> m_behindHeads;  // and where those that do not
@@ -498,24 +410,12 @@ class Emitter {
   std::vector<TakenEdge> m_takenEdges;
   std::optional<Label> m_edge;  // where the branch that is being emitted is to lead instead
   bool m_passesEntry = false;  // the call or jump that is being emitted
-  std::vector<std::pair<TableJump, SlowWay>> m_slowWays;
-  std::vector<Table> m_tables;
   std::vector<Label> m_separate;  // where the records of head probes are claimed
   std::vector<Label> m_exact;  // jumps that pass them
   std::optional<Label> m_unkeptEntry;
 };
 
 }  // namespace
-
-std::vector<const Function*> functionsWithTargetsOf(const Program& program, const Function& function) {
-  std::vector<const Function*> out;
-  if (!function.indirectTargets.empty()) out.push_back(&function);
-  for (const std::uint32_t number : function.kin) {
-    const Function& other = program.functions[number];
-    if (other.skip == format::SkipReason::None) out.push_back(&other);
-  }
-  return out;
-}
 
 FunctionCode emitFunction(const Program& program, const Function& function,
                           const std::optional<EntryWindow>& window, const EmitOptions& options) {

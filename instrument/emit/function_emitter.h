@@ -13,9 +13,9 @@
 #include <optional>
 #include <vector>
 
-#include "instrument/analysis/jump_tables.h"
 #include "instrument/analysis/program.h"
 #include "instrument/emit/code_builder.h"
+#include "instrument/emit/copied_tables.h"
 #include "instrument/emit/probes.h"
 #include "instrument/emit/record_routines.h"
 #include "instrument/flow/function.h"
@@ -42,11 +42,6 @@ struct Stretch {
 static_assert(sizeof(Stretch) == 12);
 
 // Offsets are in `code`.
-struct CopiedTable {
-  JumpTable table;
-  std::vector<std::pair<VirtAddr, std::uint32_t>> stubs;  // by where they lead
-  VirtAddr place;  // where it goes, once known
-};
 struct FunctionCode {
   const Function* function = nullptr;
   std::optional<EntryWindow> window;
@@ -76,10 +71,6 @@ struct EmitOptions {
   VirtAddr moduleSlots;  // of the ModuleSlots
   std::uint32_t codeBase = 0;  // added to the DAGs' codes
 };
-
-// Those in whose tables its indirect jumps look up where they lead: itself and its kin, as far as they have
-// copies.
-std::vector<const Function*> functionsWithTargetsOf(const Program& program, const Function& function);
 
 FunctionCode emitFunction(const Program& program, const Function& function,
                           const std::optional<EntryWindow>& window, const EmitOptions& options);

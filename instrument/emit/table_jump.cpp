@@ -40,7 +40,7 @@ SlowWay emitTableLoad(CodeBuilder& code, const TableJump& jump, const Instructio
   SlowWay way{code.newLabel(), code.newLabel(), jump.comparesIndex || jump.comparesBase, jump.comparesBase};
   code.setOrigin({load.address, load.length, true});
   if (jump.comparesIndex) {
-    compareIndex(code, operand.index, jump.table.entries);
+    compareIndex(code, operand.index, jump.table.entries());
     code.branch(kAboveOrEqual, way.start);
   }
   if (jump.spills) emitSpill(code, *jump.scratch, kSlot);
