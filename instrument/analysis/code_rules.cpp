@@ -19,10 +19,7 @@ constexpr std::uint64_t kXrayEntrySize = 32;
 template <typename T>
 std::optional<T> load(const loader::ElfImage& image, VirtAddr address) {
   const auto bytes = image.bytesAt(address, sizeof(T));
-  if (!bytes) return std::nullopt;
-  T value;
-  std::memcpy(&value, bytes->data(), sizeof value);
-  return value;
+  return bytes ? loader::readAt<T>(*bytes, 0) : std::nullopt;
 }
 
 // The words of data that are addresses, by relocation or as they are: where each stands, and its value.

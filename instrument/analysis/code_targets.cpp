@@ -1,22 +1,15 @@
 #include "instrument/analysis/code_targets.h"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 
 namespace traceback::instrument {
 namespace {
 
 using format::SkipReason;
+using loader::readAt;
 
 constexpr std::size_t kMostTableEntries = 1 << 16;
-
-template <typename T>
-T load(std::span<const std::byte> bytes, std::size_t offset) {
-  T value;
-  std::memcpy(&value, bytes.data() + offset, sizeof value);
-  return value;
-}
 
 bool isDirectJump(const Instruction& insn) {
   return insn.flow == Flow::Jump || insn.flow == Flow::Branch || insn.flow == Flow::ShortBranch;
@@ -139,7 +132,7 @@ void CodeTargets::scanBytes() {
       const bool twoBytes = (opcode & 0xF0) == 0x80 && i > 0 && std::uint8_t(range.bytes[i - 1]) == 0x0F;
       if (opcode != 0xE8 && opcode != 0xE9 && !twoBytes) continue;
       const std::uint64_t end = range.start.value + i + 5;
-      mark(m_possible, {end + std::uint64_t(std::int64_t(load<std::int32_t>(range.bytes, i + 1)))});
+      mark(m_possible, {end + std::uint64_t(std::int64_t(*readAt<std::int32_t>(range.bytes, i + 1)))});
     }
   }
 }
@@ -152,7 +145,8 @@ void CodeTargets::scanShortJumps() {
         const std::size_t i = at.value - range.start.value;
         const auto opcode = std::uint8_t(range.bytes[i]);
         if (opcode != 0xEB && (opcode & 0xF0) != 0x70 && (opcode & 0xFC) != 0xE0) continue;
-        mark(m_possible, {at.value + 2 + std::uint64_t(std::int64_t(load<std::int8_t>(range.bytes, i + 1)))});
+        mark(m_possible,
+             {at.value + 2 + std::uint64_t(std::int64_t(*readAt<std::int8_t>(range.bytes, i + 1)))});
       }
     };
     VirtAddr at = range.start;
@@ -186,7 +180,7 @@ void CodeTargets::scanData(Program& program) {
     const auto bytes = image.fromAddress({segment.p_vaddr});
     if (!bytes) continue;
     for (std::size_t i = (8 - segment.p_vaddr % 8) % 8; i + 8 <= bytes->size(); i += 8)
-      word({segment.p_vaddr + i}, {load<std::uint64_t>(*bytes, i)});
+      word({segment.p_vaddr + i}, {*readAt<std::uint64_t>(*bytes, i)});
   }
   if (const auto relocations = image.relocations())
     for (const loader::ElfRelocation& r : *relocations) word(r.address, {std::uint64_t(r.addend)});
@@ -225,7 +219,7 @@ void CodeTargets::scanTable(Program& program, Function& f, VirtAddr table, VirtA
   const auto bytes = program.image->fromAddress(table);
   if (!bytes) return;
   for (std::size_t i = 0; i < kMostTableEntries && (i + 1) * 4 <= bytes->size(); ++i) {
-    const VirtAddr target{table.value + std::uint64_t(std::int64_t(load<std::int32_t>(*bytes, i * 4)))};
+    const VirtAddr target{table.value + std::uint64_t(std::int64_t(*readAt<std::int32_t>(*bytes, i * 4)))};
     Function* owner = program.functionAt(target);
     if (target == f.end() || (owner == nullptr && program.functionAt({target.value - 1}) != nullptr)) {
       mark(m_possible, target);

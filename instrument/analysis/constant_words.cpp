@@ -1,20 +1,12 @@
 #include "instrument/analysis/constant_words.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace traceback::instrument {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kReach = 15;  // a relocation writes 16 bytes at most
-
-template <typename T>
-T load(std::span<const std::byte> bytes) {
-  T value;
-  std::memcpy(&value, bytes.data(), sizeof value);
-  return value;
-}
 
 }  // namespace
 
@@ -53,7 +45,7 @@ ConstantWords::Relocations ConstantWords::relocationsOf(VirtAddr place, std::uin
 std::optional<std::int32_t> ConstantWords::offsetAt(VirtAddr place) const {
   const auto bytes = m_image.bytesAt(place, 4);
   if (!bytes || !isConstant(place, 4) || !relocationsOf(place, 4).empty()) return std::nullopt;
-  return load<std::int32_t>(*bytes);
+  return loader::readAt<std::int32_t>(*bytes, 0);
 }
 
 std::optional<VirtAddr> ConstantWords::addressAt(VirtAddr place) const {
@@ -61,7 +53,8 @@ std::optional<VirtAddr> ConstantWords::addressAt(VirtAddr place) const {
   if (!bytes || !isConstant(place, 8)) return std::nullopt;
   const Relocations near = relocationsOf(place, 8);
   if (near.empty())
-    return m_image.type() == ET_EXEC ? std::optional(VirtAddr{load<std::uint64_t>(*bytes)}) : std::nullopt;
+    return m_image.type() == ET_EXEC ? std::optional(VirtAddr{*loader::readAt<std::uint64_t>(*bytes, 0)})
+                                     : std::nullopt;
   const loader::ElfRelocation& only = near.front();
   if (near.size() != 1 || only.address != place || only.type != R_X86_64_RELATIVE) return std::nullopt;
   return VirtAddr{std::uint64_t(only.addend)};
