@@ -3,20 +3,7 @@
 // hand-written code have it. So they are not free in what is called, though nothing there names them.
 #include <stdio.h>
 
-#define FUNCTION(name) ".type " name ", @function\n" name ":\n.cfi_startproc\n"
-#define END(name) ".cfi_endproc\n.size " name ", . - " name "\n"
-#define LEAVE "  add $8, %rsp\n.cfi_def_cfa_offset 8\n  ret\n"
-#define ENTER "  sub $8, %rsp\n.cfi_def_cfa_offset 16\n"
-
-// Of rax and rdi alone, with branches and a loop.
-#define STEPS                   \
-  "  mov $0, %eax\n"            \
-  "1: lea 3(%rax,%rdi), %rax\n" \
-  "  test $1, %al\n"            \
-  "  je 2f\n"                   \
-  "  inc %rax\n"                \
-  "2: dec %rdi\n"               \
-  "  jns 1b\n"
+#include "assembly.h"
 
 // What is set before the call is added behind it.
 #define ACROSS(name, called)                                                                   \

@@ -3,20 +3,11 @@
 // it does there is far from the call. (As OCaml's run-time system and its plugins have it.)
 #include <stdio.h>
 
-#define FUNCTION(name) ".type " name ", @function\n" name ":\n.cfi_startproc\n"
-#define END(name) ".cfi_endproc\n.size " name ", . - " name "\n"
+#include "assembly.h"
+
 #define PUSH(reg) "  push %" reg "\n.cfi_adjust_cfa_offset 8\n"
 #define POP(reg) "  pop %" reg "\n.cfi_adjust_cfa_offset -8\n"
 
-// Of rax and rdi alone, with branches and a loop.
-#define STEPS                   \
-  "  mov $0, %eax\n"            \
-  "1: lea 3(%rax,%rdi), %rax\n" \
-  "  test $1, %al\n"            \
-  "  je 2f\n"                   \
-  "  inc %rax\n"                \
-  "2: dec %rdi\n"               \
-  "  jns 1b\n"
 // Of rax alone.
 #define BRANCHES          \
   "  test $1, %al\n"      \
