@@ -1,7 +1,6 @@
 #include "instrument/analysis/code_rules.h"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -30,8 +29,7 @@ void forEachWord(const Program& program, const Words& visit) {
     const auto bytes = program.image->fromAddress({segment.p_vaddr});
     if (!bytes) continue;
     for (std::size_t i = (8 - segment.p_vaddr % 8) % 8; i + 8 <= bytes->size(); i += 8) {
-      VirtAddr value;
-      std::memcpy(&value.value, bytes->data() + i, sizeof value.value);
+      const VirtAddr value{*loader::readAt<std::uint64_t>(*bytes, i)};
       if (value.value != 0) visit({segment.p_vaddr + i}, value);
     }
   }
