@@ -92,7 +92,7 @@ std::uint32_t tileAll(Plan& plan, const Waves& waves, unsigned threads) {
   // What became of them only now.
   for (Function& f : functions)
     for (Block& block : f.blocks)
-      if (block.passesEntry && functions[block.callee].skip != SkipReason::None) block.passesEntry = false;
+      if (block.passesEntry && functions[block.callee].skip != SkipReason::None) block.stopAtEntry();
   return nextCode;
 }
 
@@ -141,7 +141,9 @@ model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& optio
     if (f.skip != SkipReason::None) return;
     plan.windows[i] = chooseEntryWindow(plan.program, targets, f);
   });
-  const Waves waves = findPassableEntries(plan.program, !options.without.contains(kPassedEntries),
+  const bool ownSlots = !options.without.contains(kOwnSlots) && !options.without.contains(kCalledSlots);
+  const Waves waves = findPassableEntries(plan.program, ownSlots ? OwnSlots(plan.program) : OwnSlots(),
+                                          !options.without.contains(kPassedEntries) && !options.nullMode,
                                           !options.without.contains(kKeptCursor), options.threads);
   const std::uint32_t nextCode = tileAll(plan, waves, options.threads);
   constexpr std::uint32_t kUnit = 1u << format::kMaxPathBits;

@@ -40,6 +40,7 @@ class Emitter {
     for (BlockIndex b = 0; b < m_function.blocks.size(); ++b) emitBlock(b);
     emitFallOff();
     emitTakenEdges();
+    emitElsewhere();
     emitHeadsApart();
     m_tables.emitSlowWays([this](const Instruction& insn) { emitInstruction(insn, false); });
     m_tables.emitStubs(m_blocks);
@@ -117,6 +118,10 @@ class Emitter {
       }
       m_edge = i + 1 == block.end ? takenEdgeOf(b) : std::optional<Label>();
       m_passesEntry = i + 1 == block.end && block.passesEntry && m_options.probes;
+      if (m_passesEntry && block.bySlot) {
+        emitBySlot(b);
+        continue;
+      }
       emitInstruction(m_function.instructions[i], tableJump && i == tableJump->jump);
     }
     m_edge.reset();
@@ -190,7 +195,9 @@ class Emitter {
 
   static Free freeAt(const Block& block) { return {RegisterSet(~block.live), block.liveFlags == 0}; }
 
-  bool setsBit(const Block& block) const { return m_options.probes && block.bit != format::kNoBit; }
+  bool setsBit(const Block& block) const {
+    return m_options.probes && block.kind == format::BlockEnd::Branch && block.bit != format::kNoBit;
+  }
 
   const Block* branchThatSetsItsBitIn(BlockIndex b) const {
     const Block& block = m_function.blocks[b];
@@ -287,6 +294,51 @@ class Emitter {
       m_code.ripAbsolute(raw, insn.ripOffset, insn.ripTarget);
     else
       m_code.bytes(raw);
+  }
+
+  // A call or jump to a stub:
+  //     lea function(%rip), %r11; cmp %r11, slot(%rip); jne elsewhere; call or jmp to the copy, past its head
+  // Behind all blocks, with the bit that says so:
+  //     elsewhere: orl $bit, the record; call *slot(%rip) and jmp back, or jmp *slot(%rip)
+  void emitBySlot(BlockIndex b) {
+    const Block& block = m_function.blocks[b];
+    const Instruction& last = m_function.lastOf(block);
+    const VirtAddr own = m_program.functions[block.callee].start;
+    const VirtAddr slot = *slotOfStub(m_program, last.target);
+    setOrigin(last, true);
+    constexpr std::uint8_t kTake[] = {0x4C, 0x8D, 0x1D, 0, 0, 0, 0};
+    constexpr std::uint8_t kCompare[] = {0x4C, 0x39, 0x1D, 0, 0, 0, 0};
+    m_code.ripAbsolute(kTake, 3, own);
+    m_code.ripAbsolute(kCompare, 3, slot);
+    const Label elsewhere = m_code.newLabel();
+    m_code.branch(kNotEqual, elsewhere);
+    setOrigin(last, false);
+    Label back;
+    if (last.flow == Flow::Call) {
+      m_code.call(own, true);
+      back = boundHere();
+    } else {
+      m_code.jump(own, true);
+    }
+    m_elsewhere.push_back({b, elsewhere, back, slot});
+  }
+
+  void emitElsewhere() {
+    for (const Elsewhere& way : m_elsewhere) {
+      const Block& block = m_function.blocks[way.block];
+      const Instruction& last = m_function.lastOf(block);
+      setOrigin(last, true);
+      m_code.bind(way.label);
+      emitLightProbe(m_code, block.bit, {registerBit(kR11), true}, m_keeps);
+      setOrigin(last, false);
+      if (last.flow != Flow::Call) {
+        m_code.jumpThrough(way.slot);
+        continue;
+      }
+      m_code.callThrough(way.slot);
+      setOrigin(m_function.instructions[block.end], true);
+      m_code.jump(way.back);
+    }
   }
 
   std::optional<VirtAddr> slotOf(VirtAddr target) const {
@@ -408,6 +460,13 @@ class Emitter {
     BlockIndex block;
   };
   std::vector<TakenEdge> m_takenEdges;
+  // Where a call or jump leads that passes an entry, if its slot leads elsewhere.
+  struct Elsewhere {
+    BlockIndex block;
+    Label label, back;
+    VirtAddr slot;
+  };
+  std::vector<Elsewhere> m_elsewhere;
   std::optional<Label> m_edge;  // where the branch that is being emitted is to lead instead
   bool m_passesEntry = false;  // the call or jump that is being emitted
   std::vector<Label> m_separate;  // where the records of head probes are claimed

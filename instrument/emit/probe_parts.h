@@ -41,7 +41,7 @@ class Sequence {
 // further byte (rbp, r12, r13) are left out.
 inline constexpr std::array<unsigned, 12> kScratchRegisters = {0, 2, 1, 6, 7, 8, 9, 10, 11, 3, 14, 15};
 
-inline constexpr std::uint8_t kEqual = 4;  // condition code of je
+inline constexpr std::uint8_t kEqual = 4, kNotEqual = 5;  // condition codes of je and jne
 
 // To and from a spill slot. No flags.
 void loadThreadWord(CodeBuilder& code, unsigned reg, std::int32_t offset);

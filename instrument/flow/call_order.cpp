@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "instrument/analysis/stubs.h"
 #include "instrument/parallel.h"
 
 namespace traceback::instrument {
@@ -10,18 +11,48 @@ namespace {
 using format::BlockEnd;
 using format::SkipReason;
 
-// The function whose entry's probe the block's call or jump may pass.
-std::uint32_t passable(const Program& program, const Function& f, const Block& block, bool keepCursor) {
-  const Instruction& last = f.lastOf(block);
-  const bool leads =
-      block.kind == BlockEnd::Call || (block.kind == BlockEnd::TailJump && last.flow == Flow::Jump);
-  if (!leads || !block.reached) return kNone;
-  const Function* to = program.functionStartingAt(last.target);
-  if (to == nullptr || to == &f || to->skip != SkipReason::None) return kNone;
-  // Probes behind that one take it to be in xmm15.
-  if (keepCursor && to->keepsCursor && !f.keepsCursor) return kNone;
-  return std::uint32_t(to - program.functions.data());
+// Whether something in front of a call or jump by a stub may use r11 and the flags.
+bool canCompare(const Function& f, const Block& block) {
+  constexpr RegisterSet kScratch = registerBit(kR11);
+  const bool isCall = block.kind == BlockEnd::Call;
+  if (isCall && block.successor[0] == kNone) return false;
+  const FlagSet flags =
+      block.liveFlagsOutside | (isCall ? f.blocks[block.successor[0]].liveFlags : FlagSet{0});
+  return flags == 0 && (block.liveOutside & kScratch) == 0;
 }
+
+class Passable {
+ public:
+  Passable(const Program& program, const OwnSlots& slots, bool keepCursor)
+      : m_program(program), m_slots(slots), m_keepCursor(keepCursor) {}
+
+  // The function whose entry's probe the block's call or jump may pass.
+  void find(const Function& f, Block& block) const {
+    const Instruction& last = f.lastOf(block);
+    const bool leads =
+        block.kind == BlockEnd::Call || (block.kind == BlockEnd::TailJump && last.flow == Flow::Jump);
+    if (!leads || !block.reached) return;
+    const Function* to = m_program.functionStartingAt(last.target);
+    if (const auto own = ownFunction(last.target)) {
+      to = canCompare(f, block) ? m_program.functionStartingAt(*own) : nullptr;
+      block.bySlot = true;
+    }
+    if (to == nullptr || to == &f || to->skip != SkipReason::None) return;
+    // Probes behind that one take it to be in xmm15.
+    if (m_keepCursor && to->keepsCursor && !f.keepsCursor) return;
+    block.callee = std::uint32_t(to - m_program.functions.data());
+  }
+
+ private:
+  std::optional<VirtAddr> ownFunction(VirtAddr stub) const {
+    const auto slot = slotOfStub(m_program, stub);
+    return slot ? m_slots.functionOf(*slot) : std::nullopt;
+  }
+
+  const Program& m_program;
+  const OwnSlots& m_slots;
+  const bool m_keepCursor;
+};
 
 // Depth first, callees before callers: gives up whatever leads back.
 class Order {
@@ -84,11 +115,16 @@ class Order {
 
 }  // namespace
 
-Waves findPassableEntries(Program& program, bool pass, bool keepCursor, unsigned threads) {
+Waves findPassableEntries(Program& program, const OwnSlots& slots, bool pass, bool keepCursor,
+                          unsigned threads) {
+  const Passable passable(program, slots, keepCursor);
   forEachIndex(program.functions.size(), threads, [&](std::size_t i) {
     Function& f = program.functions[i];
-    for (Block& block : f.blocks)
-      block.callee = pass && f.skip == SkipReason::None ? passable(program, f, block, keepCursor) : kNone;
+    for (Block& block : f.blocks) {
+      block.callee = kNone;
+      block.bySlot = false;
+      if (pass && f.skip == SkipReason::None) passable.find(f, block);
+    }
   });
   return Order(program.functions).run();
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "instrument/analysis/program.h"
+#include "instrument/analysis/own_slots.h"
 
 namespace traceback::instrument {
 
@@ -14,8 +14,10 @@ using Waves = std::vector<std::vector<std::uint32_t>>;
 
 // Sets Block::callee of direct calls and jumps to the starts of functions that are copied, unless the way
 // back from there leads to the same function: no record passes an entry twice. If `pass` is false, of none.
+// And of those by stubs whose slots are among `slots`, where r11 and the flags are free for a comparison.
 // Returns all functions that are copied, each behind those that its calls may pass into. `keepCursor`:
 // whether functions keep it that can. `threads` as forEachIndex() has it.
-Waves findPassableEntries(Program& program, bool pass, bool keepCursor, unsigned threads = 0);
+Waves findPassableEntries(Program& program, const OwnSlots& slots, bool pass, bool keepCursor,
+                          unsigned threads = 0);
 
 }  // namespace traceback::instrument

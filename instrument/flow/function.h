@@ -27,16 +27,22 @@ struct Block {
   enum class Crowded : std::uint8_t { No, NoHead, OpenHead } crowded = Crowded::No;
   bool leadsBack[2] = {false, false};  // the successor is a loop's head: no edge back passes its probe
   std::uint32_t dag = 0;              // of a head: index in Function::dags
-  std::uint8_t bit = format::kNoBit;  // Branch: of the path, which one of its edges sets
+  std::uint8_t bit = format::kNoBit;  // Branch: of the path, which one of its edges sets; see bySlot
   std::uint8_t bitEdge = 0;           // that edge: 0 taken, 1 not taken
   // Of a call or jump to another function's start, behind whose entry's probe it may lead: that function.
   std::uint32_t callee = kNone;
   bool passesEntry = false;  // it does lead there: the record goes on in it
+  bool bySlot = false;  // but only if a slot (analysis/own_slots.h) leads there too: else its bit is set
   RegisterSet live = kAllRegisters;  // at its start
   FlagSet liveFlags = kAllFlags;
   // Where its last instruction leads out of the function, if it does.
   FlagSet liveFlagsOutside = kAllFlags;
   RegisterSet liveOutside = kAllRegisters;
+
+  void stopAtEntry() {
+    passesEntry = false;
+    if (bySlot) bit = format::kNoBit;
+  }
 };
 
 struct Dag {

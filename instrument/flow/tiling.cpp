@@ -131,7 +131,7 @@ void passEntries(Function& f, unsigned mostBits, std::span<const Function> funct
     Block& block = f.blocks[b];
     if (block.callee == kNone) continue;
     const unsigned bits = functions[block.callee].entryBits;
-    block.passesEntry = bits <= kMost && inFront[b] + bits <= mostBits;
+    block.passesEntry = bits <= kMost && inFront[b] + bits + (block.bySlot ? 1 : 0) <= mostBits;
   }
 }
 
@@ -175,7 +175,7 @@ void tile(Function& f, unsigned mostBits, std::span<const Function> functions) {
   for (std::size_t i = f.order.size(); i-- > 0;) {
     Block& block = f.blocks[f.order[i]];
     std::uint8_t above = heightBehind(block);
-    if (block.bit != format::kNoBit) block.bit = above++;
+    if (block.bit != format::kNoBit || (block.passesEntry && block.bySlot)) block.bit = above++;
     height[f.order[i]] = above;
   }
   f.entryBits = height.front();
@@ -184,7 +184,7 @@ void tile(Function& f, unsigned mostBits, std::span<const Function> functions) {
   f.dags.clear();
   for (const BlockIndex b : f.order) {
     Block& block = f.blocks[b];
-    if (block.bit != format::kNoBit) {
+    if (block.bit != format::kNoBit && block.kind == BlockEnd::Branch) {
       const unsigned taken = likelihoods.taken(block);
       block.bitEdge = taken * costOfEdge(f, block, 0) < (100 - taken) * costOfEdge(f, block, 1)
                           ? std::uint8_t{0}

@@ -44,7 +44,7 @@ std::uint32_t targetOf(const Instruction& last) {
   }
 }
 
-void addBlocks(Tables& out, const Function& f) {
+void addBlocks(Tables& out, std::span<const Function> functions, const Function& f) {
   std::vector<std::uint32_t> position(f.blocks.size(), kNoBlock);
   for (std::uint32_t i = 0; i < f.order.size(); ++i) position[f.order[i]] = i;
   for (const Dag& dag : f.dags) out.dags.push_back({dag.code, position[dag.head], 0, dag.bits, 0});
@@ -61,8 +61,12 @@ void addBlocks(Tables& out, const Function& f) {
     entry.end = block.kind;
     entry.flags = block.flags;
     if (block.head) entry.flags |= kBlockHead;
-    if (block.bit != kNoBit && block.bitEdge == 0) entry.flags |= kBlockBitTaken;
-    if (block.passesEntry) entry.flags |= kBlockPassesEntry;
+    if (block.kind == BlockEnd::Branch && block.bit != kNoBit && block.bitEdge == 0)
+      entry.flags |= kBlockBitTaken;
+    if (block.passesEntry) {
+      entry.flags |= kBlockPassesEntry;
+      if (block.bySlot) entry.successor[1] = std::uint32_t(functions[block.callee].start.value);
+    }
     if (f.passesHead(block, 0)) entry.flags |= kBlockPassesHead0;
     if (f.passesHead(block, 1)) entry.flags |= kBlockPassesHead1;
     out.blocks.push_back(entry);
@@ -140,7 +144,7 @@ std::vector<std::byte> writeMap(const Program& program, std::span<const Function
       const FunctionCode& copy = copies[next];
       entry.copy = copy.place.value;
       entry.copySize = std::uint32_t(copy.code.size());
-      if (!nullMode) addBlocks(tables, f);
+      if (!nullMode) addBlocks(tables, program.functions, f);
       tables.addresses.insert(tables.addresses.end(), addresses[next].begin(), addresses[next].end());
       ++next;
     }

@@ -134,7 +134,9 @@ class MapParser {
         return error("a block ends in an unknown way", blockAt);
       if (block.start > UINT32_MAX - block.size)
         return error("a block wraps around the address space", blockAt);
-      for (const auto successor : block.successor) {
+      for (unsigned edge = 0; edge < 2; ++edge) {
+        const auto successor = block.successor[edge];
+        if (edge == 1 && format::passesBySlot(block)) continue;
         if (successor != format::kNoBlock && successor >= function.blockCount)
           return error("a block's successor is none of its function", blockAt);
       }
@@ -162,7 +164,7 @@ class MapParser {
         return error("a block's bit is none of its DAG", at);
       for (unsigned edge = 0; edge < 2; ++edge) {
         const auto next = block.successor[edge];
-        if (next == format::kNoBlock || next > i) continue;
+        if (next == format::kNoBlock || next > i || (edge == 1 && format::passesBySlot(block))) continue;
         if ((m_map.m_blocks[function.firstBlock + next].flags & format::kBlockHead) == 0 ||
             format::passesHead(block, edge))
           return error("a function's blocks are not in order", at);
@@ -308,8 +310,9 @@ std::string MapView::buildId() const {
 
 std::optional<MapFunction> MapView::passesInto(const BlockEntry& block) const {
   if (m_header.version < 4 || !format::passesEntry(block)) return std::nullopt;
-  const auto function = functionAt({block.target});
-  if (!function || m_functions[*function].original != block.target || m_functions[*function].blockCount == 0)
+  const auto start = format::passedFunction(block);
+  const auto function = functionAt({start});
+  if (!function || m_functions[*function].original != start || m_functions[*function].blockCount == 0)
     return std::nullopt;
   return function;
 }

@@ -78,7 +78,8 @@ class Decoding {
       }
       case format::BlockEnd::Call:
       case format::BlockEnd::TailJump:
-        return passInto(block);
+        if (format::passesBySlot(block)) takeBit(block.bit);
+        return m_tookBit ? format::kNoBlock : passInto(block);
       default:
         return format::kNoBlock;
     }

@@ -158,9 +158,11 @@ class Chooser {
       if (block >= blocks.size()) return;
       const BlockEntry& last = blocks[block];
       if (!format::passesEntry(last)) return;
-      const auto into =
-          std::ranges::lower_bound(m_map.functions, std::uint64_t{last.target}, {}, &FunctionEntry::original);
-      if (into == m_map.functions.end() || into->original != last.target) return;
+      if (format::passesBySlot(last) && last.bit < format::kMaxPathBits && (path >> last.bit & 1) != 0)
+        return;
+      const std::uint64_t start = format::passedFunction(last);
+      const auto into = std::ranges::lower_bound(m_map.functions, start, {}, &FunctionEntry::original);
+      if (into == m_map.functions.end() || into->original != start) return;
       index = static_cast<std::size_t>(into - m_map.functions.begin());
       m_keep[index] = Keep::Whole;
       block = 0;

@@ -20,12 +20,16 @@
 // So a block may be part of several DAGs, and has the same bit in all. Blocks are in topological order: an
 // edge on which a record goes on leads forward. A Call or TailJump with kBlockPassesEntry leads behind the
 // probe of the entry of the function that starts at `target`: the path goes on with that function's first
-// block. No chain of these leads back into a function. In a slice the function may have no blocks: the path
-// then is not known any further.
+// block. If it has a bit, it goes by a slot of the procedure linkage table that another module may be bound
+// to: if that is set, the path ends there instead, and where it led is not recorded; else the path goes on in
+// the function that starts at successor[1], an address here. No chain of these leads back into a function. In
+// a slice the function may have no blocks: the path then is not known any further.
 //
 // That a bit is clear may also mean that its branch was not reached: in the last record of a thread that was
 // stopped. What its bits prove goes up to where the edge leads that set the last of them; how much further
 // the thread came its program counter must say.
+//
+// Version 4 differs: no call or jump to another function has a bit.
 //
 // Version 3 differs: no call and no jump to another function passes a head.
 //
@@ -44,7 +48,7 @@
 namespace traceback::format {
 
 inline constexpr std::uint64_t kMapMagic = 0x0A0D'5041'4D54'4254;  // "TBTMAP\r\n"
-inline constexpr std::uint32_t kMapVersion = 4;
+inline constexpr std::uint32_t kMapVersion = 5;
 inline constexpr std::uint32_t kOldestMapVersion = 1;
 inline constexpr char kMapSection[] = ".traceback.map";
 inline constexpr char kCodeSection[] = ".traceback.text";
@@ -146,7 +150,8 @@ enum BlockFlag : std::uint16_t {
   // Its successor 0 (1) is a head, and the edge leads behind that one's probe: the record goes on.
   kBlockPassesHead0 = 256,
   kBlockPassesHead1 = 512,
-  // A Call or TailJump that leads behind the probe of the entry of the function at `target`, likewise.
+  // A Call or TailJump that leads behind the probe of the entry of the function at `target`, likewise; with a
+  // bit, of that at successor[1], if it is clear.
   kBlockPassesEntry = 1024,
 };
 
@@ -157,8 +162,8 @@ struct BlockEntry {
   std::uint32_t start;  // link-time address of its first original instruction
   std::uint32_t size;  // original bytes
   std::uint32_t target;  // link-time address of what it calls or tail-jumps to; 0 if unknown
-  std::uint32_t successor[2];  // index within the function's blocks, or kNoBlock
-  std::uint8_t bit;  // of the path: of its branch (version 1: of the block itself); or kNoBit
+  std::uint32_t successor[2];  // index within the function's blocks, or kNoBlock; but see passesBySlot()
+  std::uint8_t bit;  // of the path: of its branch or slot (version 1: of the block itself); or kNoBit
   BlockEnd end;
   std::uint16_t flags;  // BlockFlag
 };
@@ -171,6 +176,14 @@ constexpr bool passesHead(const BlockEntry& block, unsigned edge) {
 constexpr bool passesEntry(const BlockEntry& block) {
   return (block.end == BlockEnd::Call || block.end == BlockEnd::TailJump) &&
          (block.flags & kBlockPassesEntry) != 0;
+}
+
+// Of version 5.
+constexpr bool passesBySlot(const BlockEntry& block) { return passesEntry(block) && block.bit != kNoBit; }
+
+// The start of the function that it leads into, if it passes its entry.
+constexpr std::uint32_t passedFunction(const BlockEntry& block) {
+  return passesBySlot(block) ? block.successor[1] : block.target;
 }
 
 }  // namespace traceback::format

@@ -118,6 +118,8 @@ void MapText::readBlock(const std::vector<std::string>& words, const std::string
     const auto& word = words[next];
     if (word.starts_with("bit=")) {
       block.entry.bit = static_cast<std::uint8_t>(number(word.substr(4), 10));
+    } else if (word.starts_with("own=")) {
+      block.own = number(word.substr(4), 16);
     } else if (word.starts_with("at=")) {
       block.entry.start = number(word.substr(3), 16);
     } else if (const auto flag = flags.find(word); flag != flags.end()) {
@@ -155,6 +157,7 @@ void MapText::finish() {
         if (found == function.blocks.end()) wrong("no block " + name);
         block.entry.successor[i] = static_cast<std::uint32_t>(found - function.blocks.begin());
       }
+      if (block.own != 0) block.entry.successor[1] = block.own;
       // Who falls into a head past its probe jumps over that.
       const auto* const above = &block == &function.blocks.front() ? nullptr : &block - 1;
       const unsigned edge = above != nullptr && above->entry.end == format::BlockEnd::Branch ? 1 : 0;

@@ -13,7 +13,8 @@
 // get codes for the bits of what follows them, or for those of `dag BITS`.
 //
 // With `version 3`, `pass0` and `pass1` say that the edge to that successor passes its probe; with `version
-// 4`, `into` that a call or tail jump passes the probe of its target's entry.
+// 4`, `into` that a call or tail jump passes the probe of its target's entry; with `version 5` and a bit, of
+// the function at `own=ADDRESS`.
 //
 // A block ends by one of: fall X, jump X, branch TAKEN NEXT ("-": leaves the function), multi, call TARGET X,
 // icall X, tail TARGET, away, return, trap. Options: bit=N, entry, returnpoint, pad, loop, table, at=ADDRESS.
@@ -62,6 +63,7 @@ class MapText {
     std::string name;  // "main.b"
     format::BlockEntry entry{};
     std::string successors[2];
+    std::uint32_t own = 0;  // that a call by a slot leads into
     std::uint64_t copy = 0;  // of its first instruction
     bool hasProbe = false;
   };

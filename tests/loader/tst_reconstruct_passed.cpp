@@ -130,6 +130,69 @@ class PassedTest : public QObject {
     QCOMPARE(got.notes(), std::string());
   }
 
+  // main calls f by a slot, and jumps to g by another, each bound to them or not.
+  void callsBySlotsLeadElsewhereIfTheirBitIsSet() {
+    constexpr std::string_view kBySlots = R"(
+      version 5
+      function main 1000
+      dag 2
+      a 8 call 8000 r into own=2000 bit=1
+      dag 1
+      r 4 tail 8010 into own=3000 bit=0 returnpoint
+      function f 2000
+      dag 1
+      a 8 branch y x bit=0 taken
+      x 4 return
+      y 4 return
+      function g 3000
+      dag
+      a 4 return
+    )";
+    const auto got = reconstruct({.map = kBySlots, .ring = R"(
+      start
+      main.a f.a
+      main.r
+      main.a main.a
+      main.r main.r
+      main.a main.a
+      f.a
+      main.r main.r
+      g.a
+      thread-end
+    )"});
+    compare(got.text, R"(
+    sync 1
+    call main
+    main 1000-1007
+      call f
+      f 2000-2007
+      f 200c-200f
+      return f
+    main 1008-100b
+    return main
+    call g tail
+    g 3000-3003
+    return g
+    call main
+    main 1000-1007 untraced
+    main 1008-100b
+    return main
+    call main tail
+    main 1000-1007
+      call f
+      f 2000-2007
+      f 2008-200b
+      return f
+    main 1008-100b
+    return main
+    call g tail
+    g 3000-3003
+    return g
+    sync 2
+    )");
+    QCOMPARE(got.notes(), std::string());
+  }
+
   void aKilledThreadIsNowhereThatNoBitProves() {
     const auto got = reconstruct({.map = kDeep, .ring = "main.a\n"});
     compare(got.text, R"(

@@ -54,6 +54,8 @@ void TestLockstep::theSameStateAndFrames_data() {
                        "kept_frame-O2",
                        "moved_parts-O2",
                        "moved_parts-nopie",
+                       "own_slots_lazy-O2",
+                       "own_slots_now-O2",
                        "registers_across-O2",
                        "registers_kept-O2",
                        "lifetimes-O0",

@@ -94,8 +94,8 @@ struct Observed {
         for (unsigned edge = 0; edge < 2; ++edge)
           if (format::passesHead(block, edge) && block.successor[edge] < blocks.size())
             out.passing.emplace(block.start, blocks[block.successor[edge]].start);
-        if (format::passesEntry(block)) out.passing.emplace(block.start, block.target);
-        if (block.bit == format::kNoBit) continue;
+        if (format::passesEntry(block)) out.passing.emplace(block.start, format::passedFunction(block));
+        if (block.bit == format::kNoBit || format::passesBySlot(block)) continue;
         const std::uint32_t to = block.successor[(block.flags & format::kBlockBitTaken) != 0 ? 0 : 1];
         if (to < blocks.size()) out.edges.emplace(block.start, blocks[to].start);
       }

@@ -169,7 +169,7 @@ bool CopyChecker::checkBlocks(Line& line) {
     }
     if (head != nullptr) m_behindHeads[original.address] = line.pc;
     m_copies.emplace_back(original.address, passing ? start : front);
-    const std::uint64_t itself = line.pc;
+    std::uint64_t itself = line.pc;
     const bool indirect = original.id == X86_INS_JMP && !original.direct;
     const bool throughTable = line.next < line.tableJumpEnd;
     if (!checkTableLoad(line, original, table)) return false;
@@ -181,7 +181,9 @@ bool CopyChecker::checkBlocks(Line& line) {
       if (self != original.address || (stillFixed && !original.direct))
         return fail(line, line.pc, std::format("stands for {:#x}, but is {:#x}", self, original.address)),
                false;
-      if (!checkInstruction(line, original, false)) return false;
+      const bool bySlot = blockBySlot(line, original) != nullptr;
+      if (bySlot ? !checkBySlot(line, original, itself) : !checkInstruction(line, original, false))
+        return false;
     }
     m_places.push_back({start, itself, line.pc, original.address, original.size, line.scratch, false,
                         throughTable ? line.tableJumps.back().lost() : std::uint16_t{0}});
@@ -283,7 +285,8 @@ void CopyChecker::check(std::size_t index) {
     line.blockBefore[block.start + block.size] = i;
     line.sizeOf[block.start] = block.size;
     for (unsigned k = 0; k < 2; ++k)
-      if (block.successor[k] < function.blocks.size() && (k == 0 || block.successor[1] != block.successor[0]))
+      if (block.successor[k] < function.blocks.size() && !(k == 1 && format::passesBySlot(block)) &&
+          (k == 0 || block.successor[1] != block.successor[0]))
         ++line.predecessors[block.successor[k]];
     if (block.bit == format::kNoBit) continue;
     const auto behind = std::ranges::lower_bound(line.original, block.start + block.size, {}, &Code::address);
@@ -303,9 +306,9 @@ void CopyChecker::check(std::size_t index) {
   if ((m_file.map.flags & format::kMapIsNull) == 0 && !checkUnkeptEntry(line)) return;
   if (line.pc != entry.copy)
     m_places.push_back({entry.copy, 0, line.pc, line.original[0].address, line.original[0].size, 0, !gated});
-  if (!checkBlocks(line) || !checkTakenEdges(line) || !checkHeadsApart(line) || !checkSlowWays(line) ||
-      !checkEntries(line) || !checkWraps(line) || (gated && !checkDisplaced(line, displaced, window)) ||
-      !checkTables(line))
+  if (!checkBlocks(line) || !checkTakenEdges(line) || !checkElsewhere(line) || !checkHeadsApart(line) ||
+      !checkSlowWays(line) || !checkEntries(line) || !checkWraps(line) ||
+      (gated && !checkDisplaced(line, displaced, window)) || !checkTables(line))
     return;
   if (gated && needsCursor(line.original[0].address) && !m_unkeptEntries.contains(line.original[0].address))
     fail(line, entry.copy, "the gate leads where the cursor must be in xmm15");

@@ -22,7 +22,7 @@ struct Findings {
   std::vector<std::string> wrong;
   std::uint64_t hidden = 0;  // findings beyond the first few
   std::uint64_t functions = 0, windows = 0, instructions = 0, heads = 0, lights = 0, dispatches = 0,
-                tableJumps = 0, throughSlots = 0, unwound = 0;
+                tableJumps = 0, throughSlots = 0, bySlot = 0, unwound = 0;
 
   void add(std::string what);
 };
@@ -86,6 +86,8 @@ class CopyChecker {
     std::map<std::uint64_t, std::uint32_t> sizeOf;  // of blocks, by start
     std::vector<unsigned> predecessors;  // by block
     std::map<std::uint32_t, std::uint64_t> takenEdges;  // by block: probes out of line
+    // Calls and jumps that compare a slot, by original instruction: where they lead otherwise, and back from.
+    std::map<std::size_t, std::pair<std::uint64_t, std::uint64_t>> elsewhere;
     std::map<std::uint32_t, std::uint32_t> dagOfWord;  // by the word that its head writes
     std::vector<std::pair<std::uint64_t, std::uint64_t>> wraps;  // where, and where it resumes
     std::vector<unsigned> wrapRegisters;
@@ -160,7 +162,11 @@ class CopyChecker {
   bool checkUnkeptEntry(Line& line);
   bool isWithinKeeper(std::uint64_t original) const;
   bool isWayToWrap(const Code& lea, const Code& jump, unsigned reg, bool kept) const;
+  std::uint64_t slotOf(std::uint64_t stubAt);
   bool isThroughSlot(const Code& copy, const Code& original);
+  static const format::BlockEntry* blockBySlot(const Line& line, const Code& original);
+  bool checkBySlot(Line& line, const Code& original, std::uint64_t& itself);
+  bool checkElsewhere(Line& line);
   bool checkInstruction(Line& line, const Code& original, bool exactly);
   bool checkDispatch(Line& line, const Code& original, bool& found);
   bool checkLookup(Line& line, unsigned base, unsigned index, bool keepsFlags);

@@ -102,7 +102,8 @@ bool CopyChecker::checkProbeOfBranchTo(Line& line, std::uint64_t branch, const C
 // Behind a branch: its probe, if its bit says that it was not taken.
 bool CopyChecker::checkProbeBehind(Line& line, const Code& branch) {
   const auto block = line.withBit.find(branch.address);
-  if (block == line.withBit.end() || (m_file.map.flags & format::kMapIsNull) != 0 ||
+  if (block == line.withBit.end() || blockBySlot(line, branch) != nullptr ||
+      (m_file.map.flags & format::kMapIsNull) != 0 ||
       (line.function->blocks[block->second].flags & format::kBlockBitTaken) != 0)
     return true;
   const auto [origin, fixed] = originOf(*line.function, line.pc);

@@ -22,20 +22,6 @@ bool CopyChecker::checkShortBranch(Line& line, const Code& original, bool exactl
   return true;
 }
 
-// `call *slot(%rip)` or `jmp *slot(%rip)` in place of one to `[endbr64] [bnd] jmp *slot(%rip)`.
-bool CopyChecker::isThroughSlot(const Code& copy, const Code& original) {
-  const bool calls = original.id == X86_INS_CALL;
-  if (copy.size != 6 || copy.bytes[0] != 0xFF || copy.bytes[1] != (calls ? 0x15 : 0x25)) return false;
-  std::uint64_t at = original.target;
-  Code stub;
-  if (!decode(m_original, at, at + 15, stub)) return false;
-  if (stub.id == X86_INS_ENDBR64 && !decode(m_original, at + stub.size, at + stub.size + 15, stub))
-    return false;
-  const unsigned prefix = stub.bytes[0] == 0xF2 ? 1 : 0;
-  return stub.size == prefix + 6 && stub.bytes[prefix] == 0xFF && stub.bytes[prefix + 1] == 0x25 &&
-         stub.ripTarget == copy.ripTarget;
-}
-
 bool CopyChecker::checkInstruction(Line& line, const Code& original, bool exactly) {
   ++m_findings.instructions;
   if (original.direct && isShortOnly(original.id)) return checkShortBranch(line, original, exactly);

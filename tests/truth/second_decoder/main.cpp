@@ -45,9 +45,9 @@ int main(int argc, char** argv) {
   if (findings.hidden != 0) std::println("... and {} more", findings.hidden);
   std::println(
       "{} of {} functions, {} entries, {} instructions, {} heads, {} light probes, {} jumps through "
-      "tables, {} lookups, {} calls past stubs, {} places unwound: {}",
+      "tables, {} lookups, {} calls past stubs, {} into their own, {} places unwound: {}",
       findings.functions, file->functions.size(), findings.windows, findings.instructions, findings.heads,
-      findings.lights, findings.tableJumps, findings.dispatches, findings.throughSlots, findings.unwound,
-      findings.wrong.empty() ? "all right" : "WRONG");
+      findings.lights, findings.tableJumps, findings.dispatches, findings.throughSlots, findings.bySlot,
+      findings.unwound, findings.wrong.empty() ? "all right" : "WRONG");
   return findings.wrong.empty() ? 0 : 1;
 }

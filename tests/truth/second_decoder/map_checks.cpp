@@ -55,15 +55,16 @@ unsigned CopyChecker::bitsPassed(const InstrumentedFunction& from, const format:
         std::format("{} ({:#x}): the block at {:#x} {}", from.name, from.entry.original, block.start, what));
     return 0U;
   };
-  const auto into = std::ranges::lower_bound(m_file.functions, std::uint64_t{block.target}, {},
+  const std::uint64_t start = format::passedFunction(block);
+  const auto into = std::ranges::lower_bound(m_file.functions, start, {},
                                              [](const InstrumentedFunction& f) { return f.entry.original; });
-  if (into == m_file.functions.end() || into->entry.original != block.target || into->blocks.empty() ||
-      into->blocks.front().start != block.target || (into->blocks.front().flags & format::kBlockHead) == 0)
+  if (into == m_file.functions.end() || into->entry.original != start || into->blocks.empty() ||
+      into->blocks.front().start != start || (into->blocks.front().flags & format::kBlockHead) == 0)
     return fail("passes the head of no function");
-  if (const auto known = m_bitsFrom.find(block.target); known != m_bitsFrom.end())
+  if (const auto known = m_bitsFrom.find(start); known != m_bitsFrom.end())
     return known->second ? *known->second : fail("passes the head of a function that its record may be in");
   checkBits(*into);
-  return m_bitsFrom[block.target].value_or(0);
+  return m_bitsFrom[start].value_or(0);
 }
 
 // That no two paths of a DAG have the same bits: each branch within it has one of its own, above those that
@@ -90,10 +91,11 @@ bool CopyChecker::checkBits(const InstrumentedFunction& function) {
       if (next <= b) return fail("its blocks are not in order");
       above[b] = std::max(above[b], above[next]);
     }
-    if (block.end != format::BlockEnd::Branch) continue;
+    if (block.end != format::BlockEnd::Branch && block.bit != format::kNoBit && !format::passesBySlot(block))
+      return fail(std::format("the block at {:#x} has a bit, and no branch", block.start));
+    if (block.end != format::BlockEnd::Branch && block.bit == format::kNoBit) continue;
     if (block.bit != format::kNoBit) {
-      if (block.bit < above[b])
-        return fail(std::format("the branch of the block at {:#x} shares its bit", block.start));
+      if (block.bit < above[b]) return fail(std::format("the block at {:#x} shares its bit", block.start));
       above[b] = block.bit + 1U;
     } else if (inside && block.successor[0] != block.successor[1]) {
       return fail(std::format("the branch of the block at {:#x} has no bit", block.start));
