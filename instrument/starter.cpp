@@ -39,6 +39,7 @@ Preinit addStarter(const loader::ElfImage& image, const ElfPlan& layout, const s
   header.version = format::kStarterVersion;
   header.headerSize = sizeof header;
   header.moduleSlots = static_cast<std::int64_t>(layout.moduleSlots.value) - static_cast<std::int64_t>(start);
+  header.entry = static_cast<std::int64_t>(image.entry().value) - static_cast<std::int64_t>(start);
   std::ranges::copy(std::as_bytes(std::span(runtime)),
                     std::as_writable_bytes(std::span(header.runtime)).begin());
   std::memcpy(segment.bytes.data() + (start - segment.address.value), &header, sizeof header);

@@ -16,7 +16,8 @@
 //   TRACEBACK_RUNTIME        absolute path of the runtime, instead of the recorded one
 //   TRACEBACK_STARTED        "PID:NAME", from the first execution to the second: that it was tried, and the
 //                            process's name (PR_SET_NAME) to go back to. Taken out again.
-// With AT_SECURE set it does nothing whatever the environment says.
+// With AT_SECURE set it does nothing whatever the environment says. Nor if the process began elsewhere: of an
+// object that is opened later (dlopen(3)) the linker calls these functions too.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +25,16 @@
 namespace traceback::format {
 
 inline constexpr std::uint64_t kStarterMagic = 0x0A0D'5254'5342'5454;  // "TTBSTR\r\n"
-inline constexpr std::uint32_t kStarterVersion = 1;
+inline constexpr std::uint32_t kStarterVersion = 2;
 inline constexpr char kStarterSection[] = ".traceback.start";
 
 struct StarterHeader {
   std::uint64_t magic;
   std::uint32_t version;
   std::uint32_t headerSize;
-  std::int64_t moduleSlots;    // distance from this header to the ModuleSlots
-  std::uint8_t runtime[1000];  // absolute path of libtraceback.so, zero-terminated
+  std::int64_t moduleSlots;  // distance from this header to the ModuleSlots
+  std::int64_t entry;  // and to where the program begins (e_entry)
+  std::uint8_t runtime[992];  // absolute path of libtraceback.so, zero-terminated
 };
 static_assert(sizeof(StarterHeader) == 1024);
 

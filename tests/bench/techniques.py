@@ -10,8 +10,9 @@ import measure
 import overhead
 from programs import Program
 
-TECHNIQUES = ("kept-cursor", "shared-heads", "open-heads", "passed-entries", "called-slots",
-              "followed-registers", "jump-tables")  # as `traceback instrument --without` has them
+# As `traceback instrument --without` has them.
+TECHNIQUES = ("kept-cursor", "shared-heads", "open-heads", "passed-entries", "called-slots", "own-slots",
+              "followed-registers", "jump-tables")
 ALL = "all"
 
 

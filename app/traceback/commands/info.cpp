@@ -46,6 +46,7 @@ std::string runtimeText(const loader::ElfImage& image) {
   if (section == nullptr) return "none of its own: it records in processes that are traced already";
   const auto header = loader::readAt<format::StarterHeader>(image.contents(*section), 0);
   if (!header || header->magic != format::kStarterMagic) return "unknown: the record is damaged";
+  if (header->version != format::kStarterVersion) return "unknown: instrumented by another version";
   const auto* text = reinterpret_cast<const char*>(header->runtime);
   const std::string path(text, strnlen(text, sizeof header->runtime));
   return path + (access(path.c_str(), R_OK) == 0 ? "" : "  (is not there: runs untraced)");

@@ -243,8 +243,12 @@ void addInstrument(CLI::App& app, Action& chosen) {
           "into a loop, and around a call, until control comes back), passed-entries (and into functions\n"
           "of the same file that are called directly), called-slots (functions of other files are called "
           "past\n"
-          "the stubs of the procedure linkage table), followed-registers (which registers are needed is\n"
-          "followed into what is called, and back), jump-tables (indirect jumps go by tables of the copies\n"
+          "the stubs of the procedure linkage table), own-slots (calls by slots of that table which turn "
+          "out\n"
+          "to lead into the same file are passed entries too), followed-registers (which registers are "
+          "needed\n"
+          "is followed into what is called, and back), jump-tables (indirect jumps go by tables of the "
+          "copies\n"
           "instead of looking up where they lead)")
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -79,19 +79,33 @@ bool Lockstep::isInRoutine(std::uint64_t address) const {
   return address >= m_file.headerAddress + m_file.module.headerSize && address < m_file.module.copyStart;
 }
 
-// Whether the stub (`[endbr64] [bnd] jmp *slot(%rip)`) that the original goes to would lead to `to`.
-bool Lockstep::leadsPastStub(std::uint64_t stub, std::uint64_t to) const {
+// Where the stub (`[endbr64] [bnd] jmp *slot(%rip)`) that the original goes to leads by now.
+std::optional<std::uint64_t> Lockstep::behindStub(std::uint64_t stub) const {
   constexpr std::array<unsigned char, 4> kEndbr64 = {0xF3, 0x0F, 0x1E, 0xFA};
   std::uint64_t at = stub - m_original.bias();
   if (const auto first = m_elf.at(at, 4); first && std::ranges::equal(*first, kEndbr64)) at += 4;
   if (const auto prefix = m_elf.at(at, 1); prefix && (*prefix)[0] == 0xF2) ++at;
   const auto jump = m_elf.at(at, 6);
-  if (!jump || (*jump)[0] != 0xFF || (*jump)[1] != 0x25) return false;
+  if (!jump || (*jump)[0] != 0xFF || (*jump)[1] != 0x25) return std::nullopt;
   std::int32_t distance = 0;
   std::memcpy(&distance, jump->data() + 2, sizeof distance);
   std::uint64_t target[1];
-  return m_original.read(at + 6 + std::uint64_t(std::int64_t{distance}) + m_original.bias(), target) &&
-         m_values->same(target[0], to);
+  if (!m_original.read(at + 6 + std::uint64_t(std::int64_t{distance}) + m_original.bias(), target))
+    return std::nullopt;
+  return target[0];
+}
+
+bool Lockstep::leadsPastStub(std::uint64_t stub, std::uint64_t to) const {
+  const auto behind = behindStub(stub);
+  return behind && m_values->same(*behind, to);
+}
+
+// The copy goes there without it.
+bool Lockstep::leadsBackIn(std::uint64_t stub) const {
+  const auto behind = behindStub(stub);
+  return behind && std::ranges::any_of(m_functions, [&](const CodeRange& function) {
+           return function.start + m_original.bias() == *behind;
+         });
 }
 
 std::string Lockstep::where() const {
@@ -110,6 +124,12 @@ std::expected<Lockstep::Point, std::string> Lockstep::nextOriginal() {
     const auto advanced = m_original.advance();
     if (!advanced) return std::unexpected(advanced.error());
     stop = *advanced;
+    while (stop == SteppedProcess::Stop::Step && !m_delivering && !m_original.inRanges() &&
+           leadsBackIn(m_original.pc())) {
+      const auto through = m_original.advance();
+      if (!through) return std::unexpected(through.error());
+      stop = *through;
+    }
     // A handler that is not stepped, or none.
   } while (stop == SteppedProcess::Stop::Step && m_delivering && !m_original.inRanges());
   if (stop == SteppedProcess::Stop::End) return point;

@@ -85,7 +85,9 @@ class Lockstep {
   std::uint64_t distance() const { return m_handlers.empty() ? 0 : m_handlers.back().distance; }
   Outcome compareFloating(std::uint64_t address, bool garbage);
   Outcome compareFrames(std::uint64_t due);
+  std::optional<std::uint64_t> behindStub(std::uint64_t stub) const;
   bool leadsPastStub(std::uint64_t stub, std::uint64_t to) const;
+  bool leadsBackIn(std::uint64_t stub) const;
   std::string where() const;
 
   const ElfFile& m_elf;

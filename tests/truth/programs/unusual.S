@@ -32,6 +32,12 @@
         loops   int16_dpwuuds, vpdpwuuds (%rsi), %ymm1, %ymm3
         loops   ifma_low, {vex} vpmadd52luq (%rsi), %ymm1, %ymm3
         loops   ifma_high, {vex} vpmadd52huq 0x20(%rcx), %ymm2, %ymm5
+        # SHA512, SM3, SM4
+        loops   sha512_rounds, vsha512rnds2 %xmm1, %ymm2, %ymm3
+        loops   sha512_first, vsha512msg1 %xmm1, %ymm3
+        loops   sha512_second, vsha512msg2 %ymm1, %ymm3
+        loops   sm3_first, vsm3msg1 (%rsi), %xmm1, %xmm3
+        loops   sm4_key, vsm4key4 (%rsi), %ymm1, %ymm3
         # VIA's: random numbers, ciphers, digests, products
         loops   via_random, .byte 0x0f, 0xa7, 0xc0           # xstore
         loops   via_randoms, .byte 0xf3, 0x0f, 0xa7, 0xc0    # rep xstore

@@ -17,10 +17,11 @@ struct Shape {
   bool namesXmm15 = true;  // among those vectors, perhaps
 };
 
-// Products of vectors, added up, that AVX has got after AVX-512 had them (Intel's manual: VPDPB*, VPDPW*,
-// VPMADD52*, with VEX prefixes): the opcode of map 0F38, VEX.W and VEX.pp.
-bool addsProducts(unsigned opcode, unsigned w, unsigned pp) {
-  constexpr unsigned k66 = 1;
+// Instructions of later processors whose operands are vectors (Intel's manual: with VEX prefixes, VPDPB*,
+// VPDPW*, VPMADD52*, which AVX has got after AVX-512 had them, VSHA512*, VSM3*, VSM4*): the opcode of map
+// 0F38, VEX.W and VEX.pp.
+bool takesVectors(unsigned opcode, unsigned w, unsigned pp) {
+  constexpr unsigned k66 = 1, kF2 = 3;
   switch (opcode) {
     case 0x50:  // AVX-VNNI with 66, AVX-VNNI-INT8 with the others
     case 0x51:
@@ -34,6 +35,12 @@ bool addsProducts(unsigned opcode, unsigned w, unsigned pp) {
     case 0xD2:  // AVX-VNNI-INT16
     case 0xD3:
       return w == 0 && pp <= 2;
+    case 0xCB:  // SHA512
+    case 0xCC:
+    case 0xCD:
+      return w == 0 && pp == kF2;
+    case 0xDA:  // SM3, SM4
+      return w == 0;
     default:
       return false;
   }
@@ -57,7 +64,7 @@ std::optional<Shape> shapeOf(std::span<const unsigned char> bytes) {
     vector = true;
   } else if (bytes[at] == 0xC4) {
     map = bytes[at + 1] & 31;
-    shape.vectorsOnly = map == 2 && addsProducts(bytes[at + 3], bytes[at + 2] >> 7, bytes[at + 2] & 3);
+    shape.vectorsOnly = map == 2 && takesVectors(bytes[at + 3], bytes[at + 2] >> 7, bytes[at + 2] & 3);
     highBase = (~bytes[at + 1] >> 5 & 1U) << 3;
     highIndex = (~bytes[at + 1] >> 6 & 1U) << 3;
     highRegister = (~bytes[at + 1] >> 7 & 1U) << 3;

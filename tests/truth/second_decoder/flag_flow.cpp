@@ -180,14 +180,21 @@ std::uint16_t FlagFlow::readAtOnce(const std::vector<Effects>& code, std::size_t
 }
 
 void FlagFlow::findConventions() {
+  std::unordered_set<std::uint64_t> called;
+  for (const auto& code : m_code)
+    for (const Effects& effects : code)
+      if (effects.leaves == Leaves::Call) called.insert(effects.target);
   for (std::size_t i = 0; i < m_code.size(); ++i) {
     const auto& code = m_code[i];
     if (m_named[i] && !code.empty()) {
       m_onIndirectEntry |= {std::uint16_t(readAtOnce(code, 0) & kLinkers)};
       m_onReturnOf[i].maybe = takesOtherRegisters(code) ? kEveryRegister : restoredRegisters(code);
     }
-    const bool byTable = std::ranges::any_of(
-        code, [](const Effects& effects) { return effects.leaves == Leaves::Jump && effects.pointer == 0; });
+    // (Into a part that was moved away, which nobody names or calls, the rest's tables lead.)
+    const bool isPart = !m_named[i] && !code.empty() && !called.contains(code.front().address);
+    const bool byTable = isPart || std::ranges::any_of(code, [](const Effects& effects) {
+                           return effects.leaves == Leaves::Jump && effects.pointer == 0;
+                         });
     for (std::size_t k = 0; k + 1 < code.size(); ++k) {
       const Effects& call = code[k];
       if (call.leaves != Leaves::Call || (call.target != 0 && !isStub(call.target))) continue;
