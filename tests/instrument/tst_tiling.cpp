@@ -47,6 +47,7 @@ std::vector<Place> readPath(std::span<const Function> all, const Function& f, co
       else if (block.successor[0] == block.successor[1])
         next = block.successor[0];
     }
+    if (block.passesEntry && block.bySlot && (path >> block.bit & 1) != 0) return out;
     if (block.passesEntry)
       out.push_back({&all[block.callee], 0});
     else if (isInside(*at.function, block, next))
@@ -68,6 +69,12 @@ void checkRandomPaths(const Function& f, std::mt19937& random, int walks,
       for (;;) {
         const Place at = walked.back();
         const Block& block = *at;
+        if (block.passesEntry && block.bySlot && random() % 2 != 0) {
+          QVERIFY(block.bit < dag.bits);
+          QVERIFY((path >> block.bit & 1) == 0);
+          path |= 1u << block.bit;
+          break;
+        }
         if (block.passesEntry) {
           walked.push_back({&all[block.callee], 0});
           QVERIFY(walked.size() < 10'000);
@@ -219,6 +226,30 @@ class TestTiling : public QObject {
     QVERIFY(!f.blocks[1].passesEntry);
     QCOMPARE(f.blocks[0].bit, std::uint8_t(0));
     QCOMPARE(f.dags.size(), 2u);
+  }
+
+  void aCallBySlotHasABitOfItsOwn() {
+    std::vector<Function> all;
+    all.push_back(functionOf(traceback::tests::assemble("test %rdi, %rdi\n je 1f\n call .+0x1000\n 1: ret")));
+    all.push_back(
+        tiled("test %rdi, %rdi\n je 1f\n inc %rax\n 1: test %rax, %rax\n je 2f\n inc %rax\n 2: ret"));
+    Function& f = all[0];
+    buildFlowGraph(f);
+    f.blocks[1].callee = 1;
+    f.blocks[1].bySlot = true;
+    tile(f, format::kMaxPathBits, all);
+    QVERIFY(f.blocks[1].passesEntry);
+    QCOMPARE(f.blocks[1].bit, std::uint8_t(2));
+    QCOMPARE(f.blocks[0].bit, std::uint8_t(3));
+    QCOMPARE(f.entryBits, std::uint8_t(4));
+    assignCodes(f, 0);
+    std::mt19937 random(9);
+    checkRandomPaths(f, random, 100, all);
+    // Room for the callee's bits, but not for its own.
+    tile(f, 3, all);
+    QVERIFY(!f.blocks[1].passesEntry);
+    QCOMPARE(f.blocks[1].bit, format::kNoBit);
+    QCOMPARE(f.blocks[0].bit, std::uint8_t(0));
   }
 
   void loopHeaderHeadsADag() {
