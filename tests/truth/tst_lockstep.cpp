@@ -56,6 +56,8 @@ void TestLockstep::theSameStateAndFrames_data() {
                        "moved_parts-nopie",
                        "own_slots_lazy-O2",
                        "own_slots_now-O2",
+                       "own_throws_lazy-O2",
+                       "own_throws_now-O2",
                        "registers_across-O2",
                        "registers_kept-O2",
                        "lifetimes-O0",
