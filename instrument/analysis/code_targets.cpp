@@ -88,11 +88,9 @@ void CodeTargets::scanInstructions(Program& program) {
         mark(m_possible, insn.target);
         mark(m_called, insn.target);
         Function* callee = program.functionAt(insn.target);
-        if (callee == nullptr) {
-          // Nothing is known of it.
-        } else if (callee->start == insn.target) {
+        if (callee != nullptr && callee->start == insn.target) {
           ++callee->directCalls;
-        } else {
+        } else if (callee != nullptr) {
           callee->outsideTargets.push_back(insn.target);
           if (callee->skip == SkipReason::None) callee->skip = SkipReason::CallsItself;
         }

@@ -46,7 +46,7 @@ void TestSecondDecoder::theCopiesAreTheOriginals_data() {
        {"known/unusual", "known/vector_onward", "known/jump_tables", "known/jump_tables_nopie",
         "computed_goto-O2", "kept_frame-O2", "vector_across-O2", "vector_apart-O2", "vector_passed-O2",
         "vector_unseen-O2", "registers_across-O2", "registers_kept-O2", "own_slots_lazy-O2",
-        "own_slots_now-O2"})
+        "own_slots_now-O2", "own_throws_lazy-O2"})
     files += QString(TRUTH_PROGRAM_DIR "/") + program;
   for (const QString& file : files)
     if (QFileInfo::exists(file))

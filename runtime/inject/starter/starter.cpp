@@ -188,6 +188,7 @@ extern "C" [[gnu::visibility("hidden")]] void traceback_start(int, char** argume
   if (isBound() || auxiliary(environment, AT_SECURE) != 0) return;
   // The dynamic linker itself was executed, with the program as an argument: /proc would name the linker.
   if (auxiliary(environment, AT_BASE) == 0) return;
+  // It was opened later, and is not the program.
   if (auxiliary(environment, AT_ENTRY) != reinterpret_cast<std::uint64_t>(&traceback_starter_header) +
                                               static_cast<std::uint64_t>(traceback_starter_header.entry))
     return;
