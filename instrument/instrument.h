@@ -24,7 +24,7 @@
 namespace traceback::instrument {
 
 // Part of what the name of a cached output must depend on: raised whenever the same input gives other output.
-inline constexpr std::uint32_t kInstrumentorVersion = 16;
+inline constexpr std::uint32_t kInstrumentorVersion = 17;
 
 // What makes probes cheap, and can be left out to see what it brings, or whether it is at fault.
 inline constexpr std::string_view kKeptCursor = "kept-cursor";  // the ring's cursor in xmm15
@@ -38,8 +38,11 @@ inline constexpr std::string_view kFollowedRegisters = "followed-registers";
 inline constexpr std::string_view kJumpTables = "jump-tables";  // indirect jumps go by tables of the copies
 // Calls by a slot that is bound to a function of the same file pass its entry's head too.
 inline constexpr std::string_view kOwnSlots = "own-slots";
-inline constexpr std::array kTechniques = {kKeptCursor,  kSharedHeads, kOpenHeads,         kPassedEntries,
-                                           kCalledSlots, kOwnSlots,    kFollowedRegisters, kJumpTables};
+// Copies that keep the cursor come back with it.
+inline constexpr std::string_view kBroughtCursor = "brought-cursor";
+inline constexpr std::array kTechniques = {kKeptCursor,    kSharedHeads,       kOpenHeads,
+                                           kPassedEntries, kCalledSlots,       kOwnSlots,
+                                           kBroughtCursor, kFollowedRegisters, kJumpTables};
 
 struct Options {
   bool nullMode = false;  // copies without probes: to test that copying is right

@@ -146,6 +146,7 @@ model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& optio
                                           !options.without.contains(kPassedEntries) && !options.nullMode,
                                           !options.without.contains(kKeptCursor), options.threads);
   const std::uint32_t nextCode = tileAll(plan, waves, options.threads);
+  if (!options.without.contains(kBroughtCursor)) findCursorBringers(plan.program);
   constexpr std::uint32_t kUnit = 1u << format::kMaxPathBits;
   plan.codeSpan = (nextCode + kUnit - 1) & ~(kUnit - 1);
   plan.codeBase = baseFor(image.bytes(), plan.codeSpan);

@@ -118,7 +118,7 @@ class Emitter {
       }
       m_edge = i + 1 == block.end ? takenEdgeOf(b) : std::optional<Label>();
       m_passesEntry = i + 1 == block.end && block.passesEntry && m_options.probes;
-      if (m_passesEntry && block.bySlot) {
+      if (i + 1 == block.end && comparesSlot(block)) {
         emitBySlot(b);
         continue;
       }
@@ -176,7 +176,7 @@ class Emitter {
     const std::uint32_t record = format::dagRecord(code);
     const Free free = freeAt(block);
     m_heads[block.dag] = isShared(block, free)
-                             ? emitSharedHead(m_code, record, free, m_keeps, m_out.routines)
+                             ? emitSharedHead(m_code, record, free, cursorAt(block), m_out.routines)
                              : emitHeadProbe(m_code, record, free, cursorAt(block), m_options.moduleSlots);
     // Told apart from the probe: the record is there.
     m_separate.push_back(m_heads[block.dag].claimed);
@@ -190,7 +190,23 @@ class Emitter {
     if (!m_keeps) return Cursor::InMemory;
     const bool comesFromElsewhere =
         (block.flags & (format::kBlockReturnPoint | format::kBlockLandingPad)) != 0;
-    return comesFromElsewhere ? Cursor::Loaded : Cursor::Kept;
+    return comesFromElsewhere && !isBrought(block) ? Cursor::Loaded : Cursor::Kept;
+  }
+
+  // Whether all calls that return there bring the cursor. Only routines can be told that it is not so any
+  // more.
+  bool isBrought(const Block& block) const {
+    if (!m_keeps || (block.flags & format::kBlockLandingPad) != 0 || !isShared(block, freeAt(block)))
+      return false;
+    return std::ranges::all_of(block.predecessors, [this](BlockIndex p) {
+      const Block& from = m_function.blocks[p];
+      return from.kind == format::BlockEnd::Call ? from.bringsCursor
+                                                 : from.kind != format::BlockEnd::IndirectCall;
+    });
+  }
+  bool comesBackWithCursor(const Block& call) const {
+    return call.kind == format::BlockEnd::Call && call.successor[0] != kNone &&
+           isBrought(m_function.blocks[call.successor[0]]);
   }
 
   static Free freeAt(const Block& block) { return {RegisterSet(~block.live), block.liveFlags == 0}; }
@@ -296,10 +312,16 @@ class Emitter {
       m_code.bytes(raw);
   }
 
+  // Whether its call or jump by a slot goes directly to the copy of a function of the file, if it can.
+  bool comparesSlot(const Block& block) const {
+    return block.bySlot && m_options.probes && (block.passesEntry || comesBackWithCursor(block));
+  }
+
   // A call or jump to a stub:
-  //     lea function(%rip), %r11; cmp %r11, slot(%rip); jne elsewhere; call or jmp to the copy, past its head
-  // Behind all blocks, with the bit that says so:
+  //     lea function(%rip), %r11; cmp %r11, slot(%rip); jne elsewhere; call or jmp to the copy
+  // past its head perhaps. Then, behind all blocks, with the bit that says so:
   //     elsewhere: orl $bit, the record; call *slot(%rip) and jmp back, or jmp *slot(%rip)
+  // If the copy comes back with the cursor, so does this, by loading it behind the call.
   void emitBySlot(BlockIndex b) {
     const Block& block = m_function.blocks[b];
     const Instruction& last = m_function.lastOf(block);
@@ -315,10 +337,10 @@ class Emitter {
     setOrigin(last, false);
     Label back;
     if (last.flow == Flow::Call) {
-      m_code.call(own, true);
+      m_code.call(own, block.passesEntry);
       back = boundHere();
     } else {
-      m_code.jump(own, true);
+      m_code.jump(own, block.passesEntry);
     }
     m_elsewhere.push_back({b, elsewhere, back, slot});
   }
@@ -329,7 +351,7 @@ class Emitter {
       const Instruction& last = m_function.lastOf(block);
       setOrigin(last, true);
       m_code.bind(way.label);
-      emitLightProbe(m_code, block.bit, {registerBit(kR11), true}, m_keeps);
+      if (block.passesEntry) emitLightProbe(m_code, block.bit, {registerBit(kR11), true}, m_keeps);
       setOrigin(last, false);
       if (last.flow != Flow::Call) {
         m_code.jumpThrough(way.slot);
@@ -337,6 +359,7 @@ class Emitter {
       }
       m_code.callThrough(way.slot);
       setOrigin(m_function.instructions[block.end], true);
+      if (comesBackWithCursor(block)) emitCursorLoad(m_code, freeAt(m_function.blocks[block.successor[0]]));
       m_code.jump(way.back);
     }
   }

@@ -81,6 +81,15 @@ void storeCursor(CodeBuilder& code, unsigned r, bool kept, std::optional<unsigne
   }
 }
 
+void storeAndKeepCursor(CodeBuilder& code, unsigned r, unsigned header) {
+  constexpr auto kStep = std::uint8_t(offsetof(format::SegmentHeader, step));
+  loadSegment(code, header);
+  code.bytes({rex(true, r, header), 0x03, modrm(1, r, header), kStep});  // add step(header), r
+  code.bytes(
+      {0x66, rex(true, kCursorRegister, r), 0x0F, 0x6E, modrm(3, kCursorRegister, r)});  // movq r, %xmm15
+  code.bytes({rex(true, r, header), 0x89, modrm(0, r, header)});  // mov r, (header)
+}
+
 void copyKept(CodeBuilder& code, unsigned to) {
   code.bytes({0x66, rex(true, kCursorRegister, to), 0x0F, 0x7E, modrm(3, kCursorRegister, to)});
 }

@@ -67,6 +67,9 @@ void compareWithSentinel(CodeBuilder& code, unsigned r);  // the word behind the
 // flags are, too, unless the cursor is kept.
 void storeCursor(CodeBuilder& code, unsigned r, bool kept, std::optional<unsigned> other = {});
 
+// The same where it comes into xmm15 only now; `header` is lost, as are r and the flags.
+void storeAndKeepCursor(CodeBuilder& code, unsigned r, unsigned header);
+
 // Through the runtime, which finds a cursor with a word to write behind it, to `resume`, with that in r.
 void emitWrapAt(CodeBuilder& code, Label resume, unsigned r, bool kept, VirtAddr moduleSlots);
 

@@ -19,7 +19,8 @@
 //
 //   head    movq %xmm15, r; cmpl $-1, 4(r); je wrap; movl $record, 4(r)
 //           mov %fs:-4096, r; paddq 48(r), %xmm15; movlps %xmm15, (r)
-//           behind calls and at landing pads, in front: mov %fs:-4096, r; movq (r), %xmm15; mov (r), r
+//           behind calls of what may have lost it and at landing pads, in front: mov %fs:-4096, r; movq (r),
+//           %xmm15; mov (r), r
 //   wrap    by ModuleSlots.wrapKept, which sets xmm15 too
 //   light   movq %xmm15, r; orl $bit, (r)
 //

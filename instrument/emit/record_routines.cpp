@@ -20,18 +20,26 @@ constexpr std::array<unsigned, 4> kScratches = {kKeptScratch, 2, 6, 7};
 // What a routine's number says.
 struct Kind {
   unsigned record = kRcx;
-  bool keepsCursor = false;
   bool restores = false;    // the record's register
   unsigned scratch = 0;     // index in kScratches
+  Cursor cursor = Cursor::InMemory;
 
+  // Behind one that finds the cursor in xmm15 comes the one that loads it.
+  static_assert(static_cast<unsigned>(Cursor::Kept) + 1 == static_cast<unsigned>(Cursor::Loaded));
   static Kind of(unsigned number) {
-    return {number % 16, (number & 16) != 0, (number & 32) != 0, number / 64};
+    return {number / 4 % 16, (number & 64) != 0, number / 128, static_cast<Cursor>(number % 4)};
   }
-  unsigned number() const { return record | (keepsCursor ? 16U : 0U) | (restores ? 32U : 0U) | scratch * 64; }
+  unsigned number() const {
+    return static_cast<unsigned>(cursor) | record * 4 | (restores ? 64U : 0U) | scratch * 128;
+  }
+  // As a base that register would need a displacement, or one more byte for the address.
+  bool stepsOnTheWay() const {
+    return cursor == Cursor::Loaded && !restores && (record & 7) != 4 && (record & 7) != 5;
+  }
 };
 
-Kind kindFor(RegisterSet dead, bool keepsCursor) {
-  Kind kind{.keepsCursor = keepsCursor, .restores = true};
+Kind kindFor(RegisterSet dead, Cursor cursor) {
+  Kind kind{.restores = true, .cursor = cursor};
   for (unsigned i = 1; i < kScratches.size(); ++i) {
     // Not the last one that is dead.
     if ((dead & registerBit(kScratches[i])) == 0 || std::popcount(dead) < 2) continue;
@@ -61,29 +69,33 @@ class Routine {
   Routine(const Kind& kind, VirtAddr moduleSlots) {
     const unsigned record = kind.record, scratch = kScratches[kind.scratch];
     const bool keepsScratch = scratch == kKeptScratch;
-    const Cursor cursor = kind.keepsCursor ? Cursor::Loaded : Cursor::InMemory;
     const Label claimed = m_code.newLabel(), resume = m_code.newLabel(), written = m_code.newLabel(),
                 wrap = m_code.newLabel();
     m_code.setOrigin({});
     if (keepsScratch) storeBelow(m_code, scratch, kScratchKept);
-    takeCursor(m_code, scratch, cursor);
+    takeCursor(m_code, scratch, kind.stepsOnTheWay() ? Cursor::InMemory : kind.cursor);
     compareWithSentinel(m_code, scratch);
     m_code.branch(kEqual, wrap);
     m_code.bind(resume);
     m_code.bytes(
         Sequence().optionalRex(record, scratch).add(0x89, modrm(1, record, scratch), kNextWord).bytes());
     m_code.bind(written);
-    storeCursor(m_code, scratch, kind.keepsCursor);
+    const bool keepsCursor = kind.cursor != Cursor::InMemory;
+    if (kind.stepsOnTheWay())
+      storeAndKeepCursor(m_code, scratch, record);
+    else
+      storeCursor(m_code, scratch, keepsCursor);
     m_code.bind(claimed);
     if (keepsScratch) loadBelow(m_code, scratch, kScratchKept);
     if (kind.restores) loadBelow(m_code, record, kRecordKept);
     m_code.bytes({0xC3});
     m_code.bind(wrap);
-    emitWrapAt(m_code, resume, scratch, kind.keepsCursor, moduleSlots);
+    emitWrapAt(m_code, resume, scratch, keepsCursor, moduleSlots);
     m_code.settle();
     const unsigned kept = (keepsScratch ? unsigned{format::kRoutineKeepsR11} : 0U) |
                           (kind.restores ? unsigned{format::kRoutineRestoresRcx} : 0U) |
-                          (kind.keepsCursor ? unsigned{format::kRoutineKeepsCursor} : 0U);
+                          (keepsCursor ? unsigned{format::kRoutineKeepsCursor} : 0U) |
+                          (kind.cursor == Cursor::Kept ? unsigned{format::kRoutineBroughtCursor} : 0U);
     m_entry = {0, at(written), at(claimed), at(wrap), std::uint8_t(kept)};
   }
 
@@ -110,13 +122,14 @@ class Routine {
 
 }  // namespace
 
-HeadProbe emitSharedHead(CodeBuilder& code, std::uint32_t record, Free free, bool keepsCursor,
+HeadProbe emitSharedHead(CodeBuilder& code, std::uint32_t record, Free free, Cursor cursor,
                          RoutineSet& used) {
   // The stack pointer is nobody's, and r11 is for others.
   const auto dead = RegisterSet(free.registers & ~registerBit(kRsp) & ~registerBit(kKeptScratch));
-  const Kind kind = kindFor(dead, keepsCursor);
+  const Kind kind = kindFor(dead, cursor);
   const unsigned holder = kind.record;
   used.set(kind.number());
+  if (cursor == Cursor::Kept) used.set(kind.number() + 1);
   HeadProbe out;
   if (kind.restores) storeBelow(code, holder, kRecordKept - 8);
   out.record = code.newLabel();

@@ -13,18 +13,27 @@
 //
 //   start:  (4c 89 5c 24 f0    mov  %r11, -16(%rsp) if s is r11; else it is dead, too)
 //            64 .. 8b .. 25 .. mov  %fs:-4096, %s
-//           (f3 .. 0f 7e ..    movq (%s), %xmm15    if it keeps the cursor)
-//            .. 8b ..          mov  (%s), %s
+//            .. 8b ..          mov  (%s), %s        or movq %xmm15, %s alone: the cursor is there
 //            .. 83 .. 04 ff    cmpl $-1, 4(%s)
 //            74 ..             je   wrap
 //   resume:  .. 89 .. 04       mov  %r, 4(%s)
 //   written: 64 .. 8b .. 25 .. mov  %fs:-4096, %s
-//            .. 83 .. 04       addq $4, (%s)        or the step and the store of xmm15
+//            .. 83 .. 04       addq $4, (%s)        or the step and the store of xmm15 (probes.h)
 //   claimed:(4c 8b 5c 24 f0    mov  -16(%rsp), %r11)
 //           (48 8b 4c 24 f8    mov  -8(%rsp), %rcx)
 //            c3                ret
 //   wrap:    .. 8d .. ..       lea  resume(%rip), %s
 //            ff 25 ..          jmp  *ModuleSlots.wrap[s](%rip)
+//
+// Where the cursor comes into xmm15 only, it is stepped on its way, in front of %xmm15's own
+//
+//   written: 64 .. 8b .. 25 .. mov  %fs:-4096, %r
+//            .. 03 .. 30       add  48(%r), %s      the step
+//            66 .. 0f 6e ..    movq %s, %xmm15
+//            .. 89 ..          mov  %s, (%r)
+//
+// for what comes next waits for the store. (Of those that give rcx back, %r is not free for this; nor is one
+// that needs another encoding: they load it into xmm15 in front, and step it there.)
 //
 // What this takes of the stack is free. The word below the stack pointer is where the return address was that
 // the call has just left by, and the two below that were the callee's. A function that wants something from
@@ -47,11 +56,10 @@
 
 namespace traceback::instrument {
 
-inline constexpr unsigned kRoutines = 256;
+inline constexpr unsigned kRoutines = 512;
 using RoutineSet = std::bitset<kRoutines>;  // by number
 
-HeadProbe emitSharedHead(CodeBuilder& code, std::uint32_t record, Free free, bool keepsCursor,
-                         RoutineSet& used);
+HeadProbe emitSharedHead(CodeBuilder& code, std::uint32_t record, Free free, Cursor cursor, RoutineSet& used);
 
 struct RecordRoutines {
   std::vector<std::byte> code;  // complete but for its references

@@ -23,10 +23,10 @@ bool canCompare(const Function& f, const Block& block) {
 
 class Passable {
  public:
-  Passable(const Program& program, const OwnSlots& slots, bool keepCursor)
-      : m_program(program), m_slots(slots), m_keepCursor(keepCursor) {}
+  Passable(const Program& program, const OwnSlots& slots, bool pass, bool keepCursor)
+      : m_program(program), m_slots(slots), m_pass(pass), m_keepCursor(keepCursor) {}
 
-  // The function whose entry's probe the block's call or jump may pass.
+  // The function to whose start the block's call or jump leads, and whether it may pass the entry's probe.
   void find(const Function& f, Block& block) const {
     const Instruction& last = f.lastOf(block);
     const bool leads =
@@ -37,10 +37,11 @@ class Passable {
       to = canCompare(f, block) ? m_program.functionStartingAt(*own) : nullptr;
       block.bySlot = true;
     }
-    if (to == nullptr || to == &f || to->skip != SkipReason::None) return;
-    // Probes behind that one take it to be in xmm15.
-    if (m_keepCursor && to->keepsCursor && !f.keepsCursor) return;
+    if (to == nullptr || to->skip != SkipReason::None) return;
     block.callee = std::uint32_t(to - m_program.functions.data());
+    // Probes behind that one take it to be in xmm15.
+    const bool lacksCursor = m_keepCursor && to->keepsCursor && !f.keepsCursor;
+    block.mayPass = m_pass && to != &f && !lacksCursor;
   }
 
  private:
@@ -51,7 +52,7 @@ class Passable {
 
   const Program& m_program;
   const OwnSlots& m_slots;
-  const bool m_keepCursor;
+  const bool m_pass, m_keepCursor;
 };
 
 // Depth first, callees before callers: gives up whatever leads back.
@@ -84,9 +85,9 @@ class Order {
         continue;
       }
       Block& block = f.blocks[top.next++];
-      if (block.callee == kNone) continue;
+      if (!block.mayPass) continue;
       if (m_state[block.callee] == State::Open)
-        block.callee = kNone;
+        block.mayPass = false;
       else if (m_state[block.callee] == State::New)
         open(block.callee);
     }
@@ -101,7 +102,7 @@ class Order {
     m_state[function] = State::Done;
     std::uint32_t& wave = m_wave[function];
     for (const Block& block : m_functions[function].blocks)
-      if (block.callee != kNone) wave = std::max(wave, m_wave[block.callee] + 1);
+      if (block.mayPass) wave = std::max(wave, m_wave[block.callee] + 1);
     if (m_waves.size() <= wave) m_waves.resize(wave + 1);
     m_waves[wave].push_back(function);
   }
@@ -117,13 +118,13 @@ class Order {
 
 Waves findPassableEntries(Program& program, const OwnSlots& slots, bool pass, bool keepCursor,
                           unsigned threads) {
-  const Passable passable(program, slots, keepCursor);
+  const Passable passable(program, slots, pass, keepCursor);
   forEachIndex(program.functions.size(), threads, [&](std::size_t i) {
     Function& f = program.functions[i];
     for (Block& block : f.blocks) {
       block.callee = kNone;
-      block.bySlot = false;
-      if (pass && f.skip == SkipReason::None) passable.find(f, block);
+      block.bySlot = block.mayPass = false;
+      if (f.skip == SkipReason::None) passable.find(f, block);
     }
   });
   return Order(program.functions).run();

@@ -29,10 +29,13 @@ struct Block {
   std::uint32_t dag = 0;              // of a head: index in Function::dags
   std::uint8_t bit = format::kNoBit;  // Branch: of the path, which one of its edges sets; see bySlot
   std::uint8_t bitEdge = 0;           // that edge: 0 taken, 1 not taken
-  // Of a call or jump to another function's start, behind whose entry's probe it may lead: that function.
+  // Of a call or jump to the start of a function that is copied: that function.
   std::uint32_t callee = kNone;
-  bool passesEntry = false;  // it does lead there: the record goes on in it
-  bool bySlot = false;  // but only if a slot (analysis/own_slots.h) leads there too: else its bit is set
+  bool bySlot = false;  // but only if a slot (analysis/own_slots.h) leads there too
+  bool mayPass = false;  // it may lead behind the probe of the callee's entry
+  bool passesEntry =
+      false;  // it does, and the record goes on there; if a slot leads elsewhere, its bit is set
+  bool bringsCursor = false;  // of a call: the callee comes back with the cursor in xmm15
   RegisterSet live = kAllRegisters;  // at its start
   FlagSet liveFlags = kAllFlags;
   // Where its last instruction leads out of the function, if it does.
@@ -68,6 +71,7 @@ struct Function {
   // Its copy keeps the ring's cursor in xmm15, from its entry on: see liveness.h.
   bool keepsCursor = false;
   bool enteredWithoutCursor = false;  // at its start, by copies that do not keep it
+  bool bringsCursor = false;  // wherever its copy returns, the cursor is in xmm15
   bool entered = false;  // called, or named: not only ever jumped to
   bool named = false;  // a pointer may lead to it, or another module
   std::uint32_t outsideJumps = 0;  // jumps of other functions to its start: direct ones, and by their tables

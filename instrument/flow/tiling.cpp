@@ -129,7 +129,7 @@ void passEntries(Function& f, unsigned mostBits, std::span<const Function> funct
   const std::vector<std::uint8_t> inFront = bitsInFront(f);
   for (const BlockIndex b : f.order) {
     Block& block = f.blocks[b];
-    if (block.callee == kNone) continue;
+    if (!block.mayPass) continue;
     const unsigned bits = functions[block.callee].entryBits;
     block.passesEntry = bits <= kMost && inFront[b] + bits + (block.bySlot ? 1 : 0) <= mostBits;
   }

@@ -50,11 +50,15 @@ enum RoutineKeeps : std::uint8_t {
   kRoutineKeepsR11 = 1,     // by its first instruction
   kRoutineRestoresRcx = 2,
   kRoutineKeepsCursor = 4,  // in xmm15, beside the header
+  // Where it is already, as the callee in front left it. The next of the table is the same, but for loading
+  // it there. The first instruction of this one has five bytes, at a multiple of eight: a runtime that cannot
+  // vouch for callees any more writes a jump to that one over it.
+  kRoutineBroughtCursor = 8,
 };
 struct RecordRoutine {
-  std::uint32_t start;    // link-time address
-  std::uint8_t written;   // from here: behind the instruction that writes the record,
-  std::uint8_t claimed;   // behind the one that stores the cursor,
+  std::uint32_t start;  // link-time address
+  std::uint8_t written;  // from here: behind the instruction that writes the record,
+  std::uint8_t claimed;  // behind the one that stores the cursor,
   std::uint8_t wrap;  // behind the last, where the way to the runtime begins: what it met is a sentinel
   std::uint8_t keeps;  // RoutineKeeps
 };

@@ -37,7 +37,10 @@ class OriginalAddresses {
   }
   ~OriginalAddresses() {
     greg_t& pc = m_context.uc_mcontext.gregs[REG_RIP];
-    if (static_cast<std::uint64_t>(pc) == m_shown) pc = static_cast<greg_t>(m_copy);
+    if (static_cast<std::uint64_t>(pc) == m_shown)
+      pc = static_cast<greg_t>(m_copy);
+    else
+      distrustCallees();  // the thread goes on in original code, and that may return to a copy
     if (m_stackHidden) showAlternateStack(m_context, m_stack);
   }
   std::uint64_t copy() const { return m_copy; }

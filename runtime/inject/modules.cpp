@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "runtime/format/record.h"
+#include "runtime/inject/brought_cursors.h"
 #include "runtime/inject/files.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/thread.h"
@@ -39,6 +40,11 @@ struct Seen {
 };
 constinit Seen seen[format::kMaxModules];
 constinit unsigned seenCount = 0;
+
+// By which modules' routines callees are not trusted with the cursor any more.
+enum : unsigned { kByNone, kByNewOnes, kByAll };
+constinit unsigned calleesDistrusted = kByNone;
+constinit SpinLock distrusting;
 
 constinit SpinLock lock;
 constinit unsigned long long lastAdds = 0, lastSubs = 0;
@@ -254,20 +260,27 @@ format::ModuleSlots& slotsOf(const ModuleHeader& header, std::uint64_t bias) {
   return *reinterpret_cast<format::ModuleSlots*>(bias + header.moduleSlots);
 }
 
+// Two threads at it would take the page from each other.
+void distrust(const ModuleHeader& header, std::uint64_t bias) {
+  const Locked locked(distrusting);
+  loadBroughtCursors(header, bias);
+}
+
 void openForProbes(const dl_phdr_info& info, const ModuleHeader& header, unsigned index) {
   unsigned free = 0;
   while (free < boundCount && bound[free].header != nullptr) ++free;
   BoundModule& entry = bound[free];
   entry.bias = info.dlpi_addr;
   entry.index = index;
-  __atomic_store_n(&entry.header, &header, __ATOMIC_RELEASE);
+  __atomic_store_n(&entry.header, &header, __ATOMIC_SEQ_CST);
   __atomic_store_n(&entry.copyStart, info.dlpi_addr + header.copyStart, __ATOMIC_RELEASE);
   __atomic_store_n(&entry.copyEnd, info.dlpi_addr + header.copyEnd,
                    __ATOMIC_RELEASE);  // last: none is in an empty range
-  if (free == boundCount) __atomic_store_n(&boundCount, boundCount + 1, __ATOMIC_RELEASE);
+  if (free == boundCount) __atomic_store_n(&boundCount, boundCount + 1, __ATOMIC_SEQ_CST);
   format::ModuleSlots* slots = &slotsOf(header, info.dlpi_addr);
   memcpy(slots->wrap, traceback_wrap_entries, sizeof slots->wrap);
   memcpy(slots->wrapKept, traceback_wrap_kept_entries, sizeof slots->wrapKept);
+  if (__atomic_load_n(&calleesDistrusted, __ATOMIC_SEQ_CST) != kByNone) distrust(header, entry.bias);
   __atomic_store_n(&slots->bound, std::uint64_t{1}, __ATOMIC_RELEASE);
 }
 
@@ -396,7 +409,10 @@ void bindNewModules() {
   }
 }
 
-void forgetModuleLock() { lock = SpinLock(); }
+void forgetModuleLock() {
+  lock = SpinLock();
+  distrusting = SpinLock();
+}
 
 bool anyModuleBound() { return __atomic_load_n(&boundCount, __ATOMIC_ACQUIRE) != 0; }
 
@@ -407,11 +423,6 @@ namespace {
 const format::AddressEntry* entriesOf(const ModuleHeader& header) {
   return reinterpret_cast<const format::AddressEntry*>(reinterpret_cast<std::uint64_t>(&header) +
                                                        header.addressOffset);
-}
-
-const format::RecordRoutine* routinesOf(const ModuleHeader& header) {
-  return reinterpret_cast<const format::RecordRoutine*>(reinterpret_cast<std::uint64_t>(&header) +
-                                                        header.routineOffset);
 }
 
 // The entry for an address in a copy; null if there is none.
@@ -490,6 +501,15 @@ const format::RecordRoutine* routineAt(std::uint64_t address, std::uint64_t& sta
     return nullptr;
   }
   return nullptr;
+}
+
+void distrustCallees() {
+  if (__atomic_load_n(&calleesDistrusted, __ATOMIC_SEQ_CST) == kByAll) return;
+  __atomic_store_n(&calleesDistrusted, kByNewOnes, __ATOMIC_SEQ_CST);
+  const unsigned count = __atomic_load_n(&boundCount, __ATOMIC_SEQ_CST);
+  for (unsigned i = 0; i < count; ++i)
+    if (const ModuleHeader* header = headerOf(bound[i])) distrust(*header, bound[i].bias);
+  __atomic_store_n(&calleesDistrusted, kByAll, __ATOMIC_SEQ_CST);
 }
 
 }  // namespace traceback::inject

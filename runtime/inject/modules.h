@@ -12,11 +12,15 @@ namespace traceback::inject {
 // Waits a short while for another thread that is at it; that one sees to what came too late for it.
 void bindNewModules();
 
-// In a forked child: whoever held the lock is not here.
+// In a forked child: whoever held the locks is not here.
 void forgetModuleLock();
 
 // Whether some module is bound.
 bool anyModuleBound();
+
+// From now on no record routine takes the cursor from xmm15 as a callee left it (kRoutineBroughtCursor): a
+// thread is about to go on in original code in the middle of one. For handlers, too.
+void distrustCallees();
 
 // The original address for one in a copy; the address itself for any other.
 std::uint64_t originalAddress(std::uint64_t address);

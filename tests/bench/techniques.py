@@ -12,7 +12,7 @@ from programs import Program
 
 # As `traceback instrument --without` has them.
 TECHNIQUES = ("kept-cursor", "shared-heads", "open-heads", "passed-entries", "called-slots", "own-slots",
-              "followed-registers", "jump-tables")
+              "brought-cursor", "followed-registers", "jump-tables")
 ALL = "all"
 
 

@@ -214,6 +214,7 @@ class TestTiling : public QObject {
     Function& f = all[0];
     buildFlowGraph(f);
     f.blocks[1].callee = 1;
+    f.blocks[1].mayPass = true;
     tile(f, format::kMaxPathBits, all);
     QVERIFY(f.blocks[1].passesEntry);
     QCOMPARE(f.blocks[0].bit, std::uint8_t(2));
@@ -236,6 +237,7 @@ class TestTiling : public QObject {
     Function& f = all[0];
     buildFlowGraph(f);
     f.blocks[1].callee = 1;
+    f.blocks[1].mayPass = true;
     f.blocks[1].bySlot = true;
     tile(f, format::kMaxPathBits, all);
     QVERIFY(f.blocks[1].passesEntry);

@@ -245,11 +245,13 @@ void addInstrument(CLI::App& app, Action& chosen) {
           "past\n"
           "the stubs of the procedure linkage table), own-slots (calls by slots of that table which turn "
           "out\n"
-          "to lead into the same file are passed entries too), followed-registers (which registers are "
-          "needed\n"
-          "is followed into what is called, and back), jump-tables (indirect jumps go by tables of the "
-          "copies\n"
-          "instead of looking up where they lead)")
+          "to lead into the same file are passed entries too), brought-cursor (functions that keep that "
+          "register\n"
+          "come back with it), followed-registers (which registers are needed is followed into what is "
+          "called,\n"
+          "and back), jump-tables (indirect jumps go by tables of the copies instead of looking up where "
+          "they\n"
+          "lead)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(

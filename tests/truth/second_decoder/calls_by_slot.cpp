@@ -40,16 +40,24 @@ const format::BlockEntry* CopyChecker::blockBySlot(const Line& line, const Code&
   return format::passesBySlot(block) ? &block : nullptr;
 }
 
+// Whether what is due compares a slot.
+bool CopyChecker::comparesSlot(Line& line, const Code& original) {
+  if (!original.direct || (original.id != X86_INS_CALL && original.id != X86_INS_JMP)) return false;
+  Code c;
+  return code(line, c) && c.id == X86_INS_LEA && c.reg0 == X86_REG_R11;
+}
+
 //   lea function(%rip), %r11; cmp %r11, slot(%rip); jne elsewhere; call or jmp to the function's copy
+// Where no record goes on, any function will do, if it is the one that is compared with.
 bool CopyChecker::checkBySlot(Line& line, const Code& original, std::uint64_t& itself) {
-  const format::BlockEntry& block = *blockBySlot(line, original);
-  const std::uint64_t function = format::passedFunction(block);
+  const format::BlockEntry* block = blockBySlot(line, original);
   const std::uint64_t start = line.pc;
   Code lea, compare, branch, copy;
   if (!take(line, lea) || !take(line, compare) || !take(line, branch)) return false;
   const auto refuse = [&](const Code& c) {
     return fail(line, c.address, "not a comparison of a slot: " + text(c)), false;
   };
+  const std::uint64_t function = block != nullptr ? format::passedFunction(*block) : lea.ripTarget;
   if (lea.id != X86_INS_LEA || lea.reg0 != X86_REG_R11 || lea.ripOffset == 0 || lea.ripTarget != function)
     return refuse(lea);
   // 39 /r: the operand in memory is the first.
@@ -66,8 +74,9 @@ bool CopyChecker::checkBySlot(Line& line, const Code& original, std::uint64_t& i
   ++m_findings.bySlot;
   line.scratch = kR11;
   if (!checkScratch(line, start, (*line.needs)[line.next], kR11, true)) return false;
-  m_obligations.push_back(
-      {copy.address, copy.target, function, false, original.address, line.keeps.value_or(false), true});
+  m_obligations.push_back({copy.address, copy.target, function, false, original.address,
+                           line.keeps.value_or(false), block != nullptr});
+  line.calledBySlot[original.address] = function;
   line.elsewhere[line.next] = {branch.target, line.pc};
   return true;
 }
@@ -83,9 +92,11 @@ bool CopyChecker::checkElsewhere(Line& line) {
       return fail(line, way.first, "the way through a slot stands for something else"), false;
     line.pc = way.first;
     line.scratch = 0;
-    bool found = false;
-    if (!checkProbe(line, Probe::Light, original.address, (*line.needs)[index], found)) return false;
-    if (!found) return fail(line, way.first, "no probe on the way through a slot"), false;
+    if (blockBySlot(line, original) != nullptr) {
+      bool found = false;
+      if (!checkProbe(line, Probe::Light, original.address, (*line.needs)[index], found)) return false;
+      if (!found) return fail(line, way.first, "no probe on the way through a slot"), false;
+    }
     const std::uint64_t at = line.pc;
     Code copy, back;
     if (originOf(*line.function, at).first != original.address || !take(line, copy) ||
@@ -94,11 +105,17 @@ bool CopyChecker::checkElsewhere(Line& line) {
     ++m_findings.throughSlots;
     m_places.push_back({way.first, at, line.pc, original.address, original.size, line.scratch});
     if (original.id == X86_INS_CALL) {
-      const std::uint64_t next = original.address + original.size;
+      const std::uint64_t next = original.address + original.size, behind = line.pc;
+      bool loads = false;
+      if (originOf(*line.function, behind) == std::pair(next, true) &&
+          !checkCursorLoad(line, (*line.needs)[index + 1], loads))
+        return false;
+      if (!loads && m_awaitBrought.contains(next))
+        return fail(line, behind, "does not bring the cursor back from a slot"), false;
       if (originOf(*line.function, line.pc) != std::pair(next, true) || !take(line, back) ||
           back.id != X86_INS_JMP || back.target != way.second)
         return fail(line, line.pc, "does not come back from a slot"), false;
-      m_places.push_back({back.address, 0, line.pc, next, 0, 0, true});
+      m_places.push_back({behind, 0, line.pc, next, 0, line.scratch, true});
     }
     end = std::max(end, line.pc);
   }

@@ -102,33 +102,12 @@ bool CopyChecker::checkGate(Line& line, std::uint64_t& displaced) {
   return true;
 }
 
-// Where copies enter that do not keep the cursor, and whoever comes by the gate:
-//   mov %fs:slot, r; movq (r), %xmm15; with a spill and a restore if r is needed
+// Where copies enter that do not keep the cursor, and whoever comes by the gate.
 bool CopyChecker::checkUnkeptEntry(Line& line) {
   const std::uint64_t start = line.pc;
-  Code c, load;
-  if (!code(line, c)) return false;
-  const bool spills =
-      c.id == X86_INS_MOV && c.memoryFirst && c.segment == X86_REG_FS && c.disp == format::kSpillSlot;
-  const unsigned spilled = spills ? c.reg1 : 0U;
-  if (spills) line.pc += c.size;
-  if (!take(line, c) || c.id != X86_INS_MOV || c.segment != X86_REG_FS || c.memoryFirst ||
-      c.disp != format::kThreadSlot || (spills && c.reg0 != spilled) || !take(line, load) ||
-      load.id != X86_INS_MOVQ || load.reg0 != X86_REG_XMM15 || load.base != c.reg0 || load.disp != 0 ||
-      !code(line, load) || load.id == X86_INS_PADDQ) {
-    line.pc = start;
-    return true;
-  }
-  if (spills) {
-    if (load.id != X86_INS_MOV || load.memoryFirst || load.segment != X86_REG_FS || load.reg0 != spilled ||
-        load.disp != format::kSpillSlot)
-      return fail(line, load.address, "a register is not restored; instead: " + text(load)), false;
-    line.pc += load.size;
-  } else if (const int number = registerNumber(c.reg0);
-             number < 0 ||
-             !checkScratch(line, start, line.needs->front(), std::uint16_t(1U << unsigned(number)), false)) {
-    return false;
-  }
+  bool loads = false;
+  if (!checkCursorLoad(line, line.needs->front(), loads)) return false;
+  if (!loads) return true;
   m_unkeptEntries[line.original.front().address] = start;
   return checkKeeps(line, true);
 }
@@ -181,7 +160,7 @@ bool CopyChecker::checkBlocks(Line& line) {
       if (self != original.address || (stillFixed && !original.direct))
         return fail(line, line.pc, std::format("stands for {:#x}, but is {:#x}", self, original.address)),
                false;
-      const bool bySlot = blockBySlot(line, original) != nullptr;
+      const bool bySlot = blockBySlot(line, original) != nullptr || comparesSlot(line, original);
       if (bySlot ? !checkBySlot(line, original, itself) : !checkInstruction(line, original, false))
         return false;
     }
@@ -312,7 +291,10 @@ void CopyChecker::check(std::size_t index) {
     return;
   if (gated && needsCursor(line.original[0].address) && !m_unkeptEntries.contains(line.original[0].address))
     fail(line, entry.copy, "the gate leads where the cursor must be in xmm15");
-  if (line.keeps.value_or(false)) m_keepers[entry.original] = entry.original + entry.originalSize;
+  if (line.keeps.value_or(false)) {
+    m_keepers[entry.original] = entry.original + entry.originalSize;
+    noteExits(line);
+  }
   checkCompleteness(line);
   std::ranges::sort(m_places, {}, &CopiedPlace::start);
 }
@@ -343,7 +325,10 @@ void CopyChecker::checkObligations() {
       m_findings.add(std::format("at {:#x}: leads to {:#x}, where the bit of the branch at {:#x} is set",
                                  due.from, due.to, only->second));
     if (copy != 0 && copy == due.to) continue;
-    if (due.mayStay && due.to == due.original) continue;
+    if (due.mayStay && due.to == due.original) {
+      m_stayOriginal.insert(due.by);
+      continue;
+    }
     // The walk over a copy ends where it is wrong: what is behind that has no known place.
     if (copy == 0 && std::ranges::any_of(m_broken, [&due](const format::FunctionEntry* entry) {
           return due.original - entry->original < entry->originalSize;
@@ -352,6 +337,7 @@ void CopyChecker::checkObligations() {
     m_findings.add(
         std::format("at {:#x}: leads to {:#x}, not to the copy of {:#x}", due.from, due.to, due.original));
   }
+  checkBrought();
 }
 
 }  // namespace traceback::truth

@@ -88,6 +88,7 @@ class CopyChecker {
     std::map<std::uint32_t, std::uint64_t> takenEdges;  // by block: probes out of line
     // Calls and jumps that compare a slot, by original instruction: where they lead otherwise, and back from.
     std::map<std::size_t, std::pair<std::uint64_t, std::uint64_t>> elsewhere;
+    std::map<std::uint64_t, std::uint64_t> calledBySlot;  // function, by original instruction
     std::map<std::uint32_t, std::uint32_t> dagOfWord;  // by the word that its head writes
     std::vector<std::pair<std::uint64_t, std::uint64_t>> wraps;  // where, and where it resumes
     std::vector<unsigned> wrapRegisters;
@@ -160,10 +161,16 @@ class CopyChecker {
   bool checkRecord(Line& line, const Code& at, std::uint64_t original);
   bool checkKeeps(Line& line, bool keeps);
   bool checkUnkeptEntry(Line& line);
+  bool checkCursorLoad(Line& line, const Needs& needs, bool& found);
+  void awaitBrought(const Line& line, std::uint64_t original);
+  void noteExits(const Line& line);
+  void checkBrought();
+  bool leadsToBringer(std::uint64_t original) const;
   bool isWithinKeeper(std::uint64_t original) const;
   bool isWayToWrap(const Code& lea, const Code& jump, unsigned reg, bool kept) const;
   std::uint64_t slotOf(std::uint64_t stubAt);
   bool isThroughSlot(const Code& copy, const Code& original);
+  bool comparesSlot(Line& line, const Code& original);
   static const format::BlockEntry* blockBySlot(const Line& line, const Code& original);
   bool checkBySlot(Line& line, const Code& original, std::uint64_t& itself);
   bool checkElsewhere(Line& line);
@@ -208,6 +215,16 @@ class CopyChecker {
   std::map<std::uint64_t, std::uint64_t> m_keepers;  // start and end of functions that keep the cursor
   std::set<std::uint64_t> m_needCursor;  // original places whose copies do
   std::map<std::uint64_t, std::uint64_t> m_unkeptEntries;  // of functions that keep it, by original address
+  // Original places behind calls at which it must be in xmm15: the call, and the function that is called; 0
+  // if that is not known.
+  struct Brought {
+    std::uint64_t call, callee;
+  };
+  std::map<std::uint64_t, Brought> m_awaitBrought;
+  // By original start: where functions go on in others, by which of their instructions; nothing of those that
+  // may end in original code.
+  std::map<std::uint64_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> m_bringers;
+  std::set<std::uint64_t> m_stayOriginal;  // jumps and calls, by original address, that lead to the original
 };
 
 }  // namespace traceback::truth

@@ -212,6 +212,7 @@ bool CopyChecker::checkSharedHead(Line& line, std::uint64_t original, const Need
   if (routine->second.record != unsigned(holder) || routine->second.restores != spills)
     return fail(line, call.address, "calls a record routine that expects something else"), false;
   if (!checkKeeps(line, routine->second.keeps)) return false;
+  if (routine->second.brought) awaitBrought(line, original);
   if (line.next == 0 || line.original[line.next - 1].effects.leaves != Leaves::Call)
     return fail(line, start, "calls a record routine where the word below the stack may be needed"), false;
   for (const Code& code : line.original)

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstring>
 #include <format>
+#include <optional>
 #include <string_view>
 
 #include "tests/truth/second_decoder/copy_checker.h"
@@ -42,6 +43,25 @@ class Reader {
   std::size_t m_at = 0;
 };
 
+// The cursor is in %s. It is stepped in memory, in xmm15, or in %s on its way there, by way of %r:
+//   mov %fs:slot, %s; addq $4, (%s)
+//   mov %fs:slot, %s; paddq 48(%s), %xmm15; movlps %xmm15, (%s)
+//   mov %fs:slot, %r; add 48(%r), %s; movq %s, %xmm15; mov %s, (%r)
+bool isClaim(Reader& code, const Routine& routine, bool loaded) {
+  const unsigned s = routine.scratch & 7, high = routine.scratch >> 3;
+  if (!routine.keeps || routine.brought || loaded) {
+    return code.is(std::format("64{:02x}8b{:02x}2500f0ffff", 0x48 | high << 2, s << 3 | 4)) &&
+           code.is(routine.keeps ? std::format("66{0:02x}0fd4{1:02x}30{0:02x}0f13{2:02x}", 0x44 | high,
+                                               0x78 | s, 0x38 | s)
+                                 : std::format("{:02x}83{:02x}04", 0x48 | high, s));
+  }
+  const unsigned r = routine.record & 7, upper = routine.record >> 3;
+  return !routine.restores && r != 4 && r != 5 &&
+         code.is(std::format("64{:02x}8b{:02x}2500f0ffff", 0x48 | upper << 2, r << 3 | 4)) &&
+         code.is(std::format("{0:02x}03{1:02x}3066{2:02x}0f6e{3:02x}{0:02x}89{4:02x}",
+                             0x48 | high << 2 | upper, 0x40 | s << 3 | r, 0x4C | high, 0xF8 | s, s << 3 | r));
+}
+
 bool readOne(const InstrumentedFile& file, const format::RecordRoutine& entry, Routine& out) {
   const auto bytes = file.elf.at(entry.start, entry.wrap + format::kRoutineWrapSize);
   if (!bytes) return false;
@@ -49,18 +69,28 @@ bool readOne(const InstrumentedFile& file, const format::RecordRoutine& entry, R
   const bool keepsR11 = (entry.keeps & format::kRoutineKeepsR11) != 0;
   out.restores = (entry.keeps & format::kRoutineRestoresRcx) != 0;
   if (keepsR11 && !code.is("4c895c24f0")) return false;  // mov %r11, -16(%rsp)
-  // mov %fs:slot, %s
-  const unsigned s = (*bytes)[code.offset() + 3] >> 3 & 7, high = keepsR11 ? 1 : 0;
-  if (s != (keepsR11 ? kScratch & 7 : s) || s == 4 || s == 5) return false;
-  if (!code.is(std::format("64{:02x}8b{:02x}2500f0ffff", 0x48 | high << 2, s << 3 | 4))) return false;
-  out.scratch = s | high << 3;
-  out.keeps = (*bytes)[code.offset()] == 0xF3;
-  if (out.keeps != ((entry.keeps & format::kRoutineKeepsCursor) != 0)) return false;
-  // movq (%s), %xmm15; mov (%s), %s; cmpl $-1, 4(%s); je
-  if ((out.keeps && !code.is(std::format("f3{:02x}0f7e{:02x}", 0x44 | high, 0x38 | s))) ||
-      !code.is(std::format("{:02x}8b{:02x}", 0x48 | high | high << 2, s << 3 | s)) ||
-      !code.is(std::format("{}83{:02x}04ff74", high != 0 ? "41" : "", 0x78 | s)))
+  out.keeps = (entry.keeps & format::kRoutineKeepsCursor) != 0;
+  out.brought = (*bytes)[code.offset()] == 0x66;
+  if (out.brought != ((entry.keeps & format::kRoutineBroughtCursor) != 0) || (out.brought && !out.keeps))
     return false;
+  // movq %xmm15, %s, or mov %fs:slot, %s
+  const unsigned s = (*bytes)[code.offset() + (out.brought ? 4 : 3)] >> (out.brought ? 0 : 3) & 7;
+  const unsigned high = keepsR11 ? 1 : 0;
+  if (s != (keepsR11 ? kScratch & 7 : s) || s == 4 || s == 5) return false;
+  out.scratch = s | high << 3;
+  bool loads = false;
+  if (out.brought) {
+    if (!code.is(std::format("66{:02x}0f7e{:02x}", 0x4C | high, 0xF8 | s))) return false;
+  } else {
+    if (!code.is(std::format("64{:02x}8b{:02x}2500f0ffff", 0x48 | high << 2, s << 3 | 4))) return false;
+    loads = (*bytes)[code.offset()] == 0xF3;
+    // movq (%s), %xmm15; mov (%s), %s
+    if ((loads && (!out.keeps || !code.is(std::format("f3{:02x}0f7e{:02x}", 0x44 | high, 0x38 | s)))) ||
+        !code.is(std::format("{:02x}8b{:02x}", 0x48 | high | high << 2, s << 3 | s)))
+      return false;
+  }
+  // cmpl $-1, 4(%s); je
+  if (!code.is(std::format("{}83{:02x}04ff74", high != 0 ? "41" : "", 0x78 | s))) return false;
   const std::uint64_t wrap = code.target(1), resume = code.address();
   unsigned prefix = code.byte();  // mov %r, 4(%s)
   if (prefix == 0x89)
@@ -73,13 +103,7 @@ bool readOne(const InstrumentedFile& file, const format::RecordRoutine& entry, R
     return false;
   out.record = (operands >> 3 & 7) | ((prefix & 4) != 0 ? 8U : 0U);
   if (out.record == out.scratch || (out.restores && out.record != 1)) return false;
-  // mov %fs:slot, %s; paddq 48(%s), %xmm15; movlps %xmm15, (%s), or addq $4, (%s)
-  if (!code.is(std::format("64{:02x}8b{:02x}2500f0ffff", 0x48 | high << 2, s << 3 | 4)) ||
-      !code.is(out.keeps
-                   ? std::format("66{0:02x}0fd4{1:02x}30{0:02x}0f13{2:02x}", 0x44 | high, 0x78 | s, 0x38 | s)
-                   : std::format("{:02x}83{:02x}04", 0x48 | high, s)) ||
-      code.offset() != entry.claimed)
-    return false;
+  if (!isClaim(code, out, loads) || code.offset() != entry.claimed) return false;
   if ((keepsR11 && !code.is("4c8b5c24f0")) || (out.restores && !code.is("488b4c24f8")) || !code.is("c3"))
     return false;
   if (code.offset() != entry.wrap || wrap != code.address()) return false;
@@ -105,6 +129,7 @@ std::map<std::uint64_t, Routine> readRoutines(const InstrumentedFile& file, Find
       if ((*bytes)[i] != kPadding)
         return findings.add(std::format("at {:#x} is something that nothing tells of", end + i));
   };
+  std::optional<Routine> brought;  // the one before, if the cursor is there when it is called
   for (std::uint32_t i = 0; i < file.module.routineCount; ++i) {
     format::RecordRoutine entry{};
     const auto bytes =
@@ -116,11 +141,20 @@ std::map<std::uint64_t, Routine> readRoutines(const InstrumentedFile& file, Find
     std::memcpy(&entry, bytes->data(), sizeof entry);
     checkPadding(entry.start);
     end = entry.start + entry.wrap + format::kRoutineWrapSize;
-    if (Routine routine{.end = end}; readOne(file, entry, routine))
-      routines[entry.start] = routine;
-    else
+    Routine routine{.end = end};
+    if (!readOne(file, entry, routine))
       findings.add(std::format("what is at {:#x} is no record routine", entry.start));
+    else if (brought && (routine.brought || !routine.keeps || routine.record != brought->record ||
+                         routine.scratch != brought->scratch || routine.restores != brought->restores))
+      findings.add(std::format("in place of the one before, the routine at {:#x} would not do", entry.start));
+    else
+      routines[entry.start] = routine;
+    // A runtime may write a jump over its first five bytes, by a store of eight.
+    if (routine.brought && entry.start % 8 != 0)
+      findings.add(std::format("the routine at {:#x} cannot be replaced at once", entry.start));
+    brought = routine.brought ? std::optional(routine) : std::nullopt;
   }
+  if (brought) findings.add("the last record routine has nothing in its place");
   if (end < file.module.copyStart || file.module.routineCount != 0) checkPadding(file.module.copyStart);
   return routines;
 }

@@ -16,6 +16,7 @@ struct Routine {
   unsigned scratch = 0;   // the one that it changes; r11 it gives back
   bool restores = false;  // that register, from where its caller has kept it
   bool keeps = false;     // the cursor in xmm15
+  bool brought = false;   // where it is already
 };
 
 // By address. What is not as it must be is a finding, and left out.

@@ -1,0 +1,94 @@
+// Where the cursor is in xmm15 behind a call, since the copy that was called keeps it there up to its return.
+#include <algorithm>
+#include <format>
+#include <iterator>
+
+#include "runtime/format/ring.h"
+#include "tests/truth/second_decoder/copy_checker.h"
+
+namespace traceback::truth {
+
+//   mov %fs:slot, r; movq (r), %xmm15; with a spill and a restore if r is needed
+bool CopyChecker::checkCursorLoad(Line& line, const Needs& needs, bool& found) {
+  found = false;
+  const std::uint64_t start = line.pc;
+  Code c, load;
+  if (!code(line, c)) return false;
+  const bool spills =
+      c.id == X86_INS_MOV && c.memoryFirst && c.segment == X86_REG_FS && c.disp == format::kSpillSlot;
+  const unsigned spilled = spills ? c.reg1 : 0U;
+  if (spills) line.pc += c.size;
+  if (!take(line, c) || c.id != X86_INS_MOV || c.segment != X86_REG_FS || c.memoryFirst ||
+      c.disp != format::kThreadSlot || (spills && c.reg0 != spilled) || !take(line, load) ||
+      load.id != X86_INS_MOVQ || load.reg0 != X86_REG_XMM15 || load.base != c.reg0 || load.disp != 0 ||
+      !code(line, load) || load.id == X86_INS_PADDQ) {
+    line.pc = start;
+    return true;
+  }
+  found = true;
+  line.scratch = 0;
+  if (spills) {
+    if (load.id != X86_INS_MOV || load.memoryFirst || load.segment != X86_REG_FS || load.reg0 != spilled ||
+        load.disp != format::kSpillSlot)
+      return fail(line, load.address, "a register is not restored; instead: " + text(load)), false;
+    line.pc += load.size;
+    return true;
+  }
+  const int number = registerNumber(c.reg0);
+  if (number < 0) return fail(line, start, "no register for the cursor: " + text(c)), false;
+  line.scratch = std::uint16_t(1U << unsigned(number));
+  return checkScratch(line, start, needs, line.scratch, false);
+}
+
+// A head takes the cursor from xmm15. If it stands behind a call, that has to have brought it.
+void CopyChecker::awaitBrought(const Line& line, std::uint64_t original) {
+  const auto due = std::ranges::lower_bound(line.original, original, {}, &Code::address);
+  if (due == line.original.begin()) return;
+  const Code& call = *std::prev(due);
+  if (call.effects.leaves != Leaves::Call || !isReached(line, call.address)) return;
+  const auto bySlot = line.calledBySlot.find(call.address);
+  const std::uint64_t callee = bySlot != line.calledBySlot.end() ? bySlot->second
+                               : call.direct                     ? call.target
+                                                                 : 0;
+  m_awaitBrought[original] = {call.address, callee};
+}
+
+// Where the function's code leads out of it, other than by returns and calls.
+void CopyChecker::noteExits(const Line& line) {
+  const format::FunctionEntry& entry = line.function->entry;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> exits;
+  for (const Code& code : line.original) {
+    if (!isReached(line, code.address)) continue;
+    const bool isCall = code.effects.leaves == Leaves::Call;
+    if (code.id == X86_INS_JMP && !code.direct) return;
+    if (isCall || !code.direct) continue;
+    if (code.target < entry.original || code.target - entry.original >= entry.originalSize)
+      exits.emplace_back(code.address, code.target);
+  }
+  const Code& last = line.original.back();
+  if (isReached(line, last.address) && !endsFlow(last.id) && last.effects.leaves != Leaves::Call) return;
+  m_bringers[entry.original] = std::move(exits);
+}
+
+bool CopyChecker::leadsToBringer(std::uint64_t original) const {
+  const auto after = m_keepers.upper_bound(original);
+  return isWithinKeeper(original) && m_bringers.contains(std::prev(after)->first);
+}
+
+// Once it is known which jumps and calls lead to original code, and which functions keep the cursor.
+void CopyChecker::checkBrought() {
+  const auto mayLoseIt = [this](const auto& bringer) {
+    if (!m_keepers.contains(bringer.first)) return true;
+    return std::ranges::any_of(bringer.second, [this](const auto& exit) {
+      return m_stayOriginal.contains(exit.first) || !leadsToBringer(exit.second);
+    });
+  };
+  while (std::erase_if(m_bringers, mayLoseIt) != 0) {
+  }
+  for (const auto& [original, brought] : m_awaitBrought)
+    if (!m_bringers.contains(brought.callee) || m_stayOriginal.contains(brought.call))
+      m_findings.add(std::format("at {:#x}: behind the call at {:#x} the cursor need not be in xmm15",
+                                 original, brought.call));
+}
+
+}  // namespace traceback::truth

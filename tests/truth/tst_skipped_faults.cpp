@@ -1,0 +1,47 @@
+// A handler that lets a copy go on elsewhere: in original code, which returns into a copy with anything in
+// the registers that calls need not keep.
+#include <QtTest>
+#include <csignal>
+
+#include "tests/truth/product_run.h"
+
+using namespace traceback::truth;
+
+class TestSkippedFaults : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void noRecordGoesWhereTheCursorIsNot();
+};
+
+#define VERIFY_OUTCOME(outcome) QVERIFY2(outcome, (outcome) ? "" : qPrintable((outcome).error()))
+
+void TestSkippedFaults::noRecordGoesWhereTheCursorIsNot() {
+  const QString program = TRUTH_PROGRAM_DIR "/known/skips_faults",
+                library = TRUTH_PROGRAM_DIR "/known/libskips_faults.so";
+  const auto run = ProductRun::prepare(program), opened = ProductRun::prepare(library);
+  VERIFY_OUTCOME(run);
+  VERIFY_OUTCOME(opened);
+  const auto plain = runToEnd(program, {library}, (*run)->plainEnvironment());
+  VERIFY_OUTCOME(plain);
+  // 0 to 18 by threes, and 13 times what was there before.
+  QCOMPARE(plain->output, "154 154\n");
+  const auto traced = runToEnd((*run)->program(), {(*opened)->program()}, (*run)->environment());
+  VERIFY_OUTCOME(traced);
+  QCOMPARE(traced->output, plain->output);
+  QCOMPARE(traced->signal, SIGABRT);
+
+  // Recorded all the time: each call is there, in the program and in the library.
+  const auto snap = (*run)->snap();
+  VERIFY_OUTCOME(snap);
+  const auto printed = runToEnd(TRUTH_TRACEBACK, {"print", *snap}, QProcessEnvironment::systemEnvironment());
+  VERIFY_OUTCOME(printed);
+  const auto lines = printed->output.split('\n');
+  const auto calls = std::ranges::count_if(lines, [](const QByteArray& line) {
+    return line.simplified().split(' ').value(1) == "probeOften" && line.contains("sum += probe");
+  });
+  QVERIFY2(calls >= 40, printed->output);
+}
+
+QTEST_GUILESS_MAIN(TestSkippedFaults)
+#include "tst_skipped_faults.moc"
