@@ -81,9 +81,12 @@ void findCursorBringers(Program& program) {
     f.bringsCursor = f.keepsCursor && f.skip == SkipReason::None;
     if (f.bringsCursor) left.push_back(&f);
   }
-  // What does not is found by what leads to it.
-  while (std::erase_if(left, [&](Function* f) { return !(f->bringsCursor = bringsCursor(program, *f)); }) !=
-         0) {
+  const auto losesIt = [&program](Function* f) {
+    f->bringsCursor = bringsCursor(program, *f);
+    return !f->bringsCursor;
+  };
+  // As long as there was one to which others may lead.
+  while (std::erase_if(left, losesIt) != 0) {
   }
   for (Function& f : program.functions)
     for (Block& block : f.blocks)

@@ -33,8 +33,7 @@ struct Block {
   std::uint32_t callee = kNone;
   bool bySlot = false;  // but only if a slot (analysis/own_slots.h) leads there too
   bool mayPass = false;  // it may lead behind the probe of the callee's entry
-  bool passesEntry =
-      false;  // it does, and the record goes on there; if a slot leads elsewhere, its bit is set
+  bool passesEntry = false;  // it does: the record goes on there; the bit is set if a slot leads elsewhere
   bool bringsCursor = false;  // of a call: the callee comes back with the cursor in xmm15
   RegisterSet live = kAllRegisters;  // at its start
   FlagSet liveFlags = kAllFlags;
