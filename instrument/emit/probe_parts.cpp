@@ -16,9 +16,11 @@ void moveThreadWord(CodeBuilder& code, std::uint8_t opcode, unsigned reg, std::i
 // With xmm15, which is register 7 with the prefix's bit R.
 constexpr unsigned kCursorRegister = 15;
 
+// What a record moves the cursor by, in the segment's header.
+constexpr auto kStep = std::uint8_t(offsetof(format::SegmentHeader, step));
+
 // paddq step(base), %xmm15
 void stepKept(CodeBuilder& code, unsigned base) {
-  constexpr auto kStep = std::uint8_t(offsetof(format::SegmentHeader, step));
   code.bytes({0x66, rex(false, kCursorRegister, base), 0x0F, 0xD4, modrm(1, kCursorRegister, base), kStep});
 }
 // movlps %xmm15, (base)
@@ -82,7 +84,6 @@ void storeCursor(CodeBuilder& code, unsigned r, bool kept, std::optional<unsigne
 }
 
 void storeAndKeepCursor(CodeBuilder& code, unsigned r, unsigned header) {
-  constexpr auto kStep = std::uint8_t(offsetof(format::SegmentHeader, step));
   loadSegment(code, header);
   code.bytes({rex(true, r, header), 0x03, modrm(1, r, header), kStep});  // add step(header), r
   code.bytes(

@@ -126,29 +126,26 @@ void emitCursorLoad(CodeBuilder& code, Free free) {
 }
 
 void emitLightProbe(CodeBuilder& code, unsigned bit, Free free, bool kept) {
-  const std::uint32_t mask = 1u << bit;
+  const unsigned byte = bit / 8;
+  const auto mask = std::uint8_t(1u << bit % 8);
   Scratch scratch(code, free);
   const unsigned r = scratch.take();
-  const unsigned word = free.flags ? r : scratch.take();
+  const unsigned value = free.flags ? r : scratch.take();
   if (kept) {
     copyKept(code, r);
   } else {
     loadSegment(code, r);
     load64(code, r, r);
   }
+  const unsigned mod = byte == 0 ? 0 : 1;
+  const auto ofByte = [&](Sequence s) { return byte == 0 ? s : s.add(byte); };
   if (free.flags) {
-    Sequence s;
-    s.optionalRex(0, r);
-    if (mask < 0x80)
-      s.add(0x83, modrm(0, 1, r), mask);
-    else
-      s.add(0x81, modrm(0, 1, r)).add32(mask);
-    code.bytes(s.bytes());
+    code.bytes(ofByte(Sequence().optionalRex(0, r).add(0x80, modrm(mod, 1, r))).add(mask).bytes());
   } else {
-    load32(code, r, word);
-    // lea mask(word), word: 32 bits of operand, 64 of address
-    code.bytes(Sequence().optionalRex(word, word).add(0x8D, modrm(2, word, word)).add32(mask).bytes());
-    code.bytes(Sequence().optionalRex(word, r).add(0x89, modrm(0, word, r)).bytes());
+    // movzbl byte(r), value; lea mask(value), value; movb value, byte(r)
+    code.bytes(ofByte(Sequence().optionalRex(value, r).add(0x0F, 0xB6, modrm(mod, value, r))).bytes());
+    code.bytes(Sequence().optionalRex(value, value).add(0x8D, modrm(2, value, value)).add32(mask).bytes());
+    code.bytes(ofByte(Sequence().add(rex(false, value, r), 0x88, modrm(mod, value, r))).bytes());
   }
   scratch.restore();
 }

@@ -12,7 +12,7 @@
 //   wrap:   48 8d .. resume           lea  resume(%rip), r   out of line
 //           ff 25 ..                  jmp  *ModuleSlots.wrap[r](%rip)
 //
-//   light   mov %fs:-4096, r; mov (r), r; orl $bit, (r)
+//   light   mov %fs:-4096, r; mov (r), r; orb $bit, byte(r)
 //
 // Where the function keeps the cursor in xmm15 (liveness.h), it is stepped there, off memory's latency, and
 // stored in the header all the same, so that whoever looks finds it:
@@ -22,11 +22,12 @@
 //           behind calls of what may have lost it and at landing pads, in front: mov %fs:-4096, r; movq (r),
 //           %xmm15; mov (r), r
 //   wrap    by ModuleSlots.wrapKept, which sets xmm15 too
-//   light   movq %xmm15, r; orl $bit, (r)
+//   light   movq %xmm15, r; orb $bit, byte(r)
 //
 // The record is written before it is claimed, by the store of the cursor: whoever is interrupted in between
 // has not come to the head yet, and the word is written again, by whoever comes next. A signal's handler has
-// another segment, and so never finds a word of its own there.
+// another segment, and so never finds a word of its own there. All light probes change single bytes: a load
+// of the whole word behind the store of one would wait until that is in the cache.
 //
 // With the flags live, forms that touch none: lea to step (in a second register) and to set the bit (which is
 // known to be clear), not and jrcxz to test for the sentinel. A register that is not dead is kept in a spill

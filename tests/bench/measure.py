@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import os
 import pathlib
+import resource
 import subprocess
 import time
 
@@ -24,14 +25,14 @@ def environment(state: pathlib.Path, rings: pathlib.Path) -> dict[str, str]:
 
 def timed(command: list[str], folder: pathlib.Path, env: dict[str, str], reads: str = "", result: str = "", lines: str = "") -> Run:
     with open(folder / reads if reads else os.devnull, "rb") as source, open(folder / "said", "wb") as out:
-        before = os.times()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         status = subprocess.run(command, cwd=folder, env=env, stdin=source, stdout=out, stderr=subprocess.STDOUT if lines else subprocess.DEVNULL, timeout=LIMIT, check=False).returncode
-        after = os.times()
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
     said = hashlib.sha256(b"".join(line for line in (folder / "said").read_bytes().splitlines(keepends=True) if lines.encode() in line))
     if result:
         # Comments tell the time.
         said.update(b"\n".join(line for line in (folder / result).read_bytes().split(b"\n") if not line.startswith(b"#")))
-    used = after.children_user + after.children_system - before.children_user - before.children_system
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Run(used, status, said.hexdigest())
 
 

@@ -1,4 +1,4 @@
-"""The CPU-bound programs of a distribution, each with a second or two of its real work.
+"""The CPU-bound programs of a distribution, each with some seconds of its real work, beside which its start counts for little.
 
 They are those of the paper's table 1 (SPECint2000) or their like in Debian, and some interpreters. What they read is made here,
 and is always the same.
@@ -41,14 +41,20 @@ class Program:
         return path_of(self.command[0])
 
 
-GAP = """s := 0;; for i in [1 .. 4000000] do s := (s * 3 + i) mod 1000003; od; Print(s, "\\n");
+GAP = """s := 0;; for i in [1 .. 12000000] do s := (s * 3 + i) mod 1000003; od; Print(s, "\\n");
 Print(Length(ConjugacyClasses(SymmetricGroup(8))), Factors(2^101 - 1), "\\n");
+cube := Group((1,3,8,6)(2,5,7,4)(9,33,25,17)(10,34,26,18)(11,35,27,19), (9,11,16,14)(10,13,15,12)(1,17,41,40)(4,20,44,37)(6,22,46,35),
+  (17,19,24,22)(18,21,23,20)(6,25,43,16)(7,28,42,13)(8,30,41,11), (25,27,32,30)(26,29,31,28)(3,38,43,19)(5,36,45,21)(8,33,48,24),
+  (33,35,40,38)(34,37,39,36)(3,9,46,32)(2,12,47,29)(1,14,48,27), (41,43,48,46)(42,45,47,44)(14,22,30,38)(15,23,31,39)(16,24,32,40));;
+Print(Size(cube), " ", Size(Centre(cube)), "\\n");
+l := List([1 .. 2000000], i -> (i * 7919) mod 1000003);; Sort(l); Print(l[500000], " ", Number(l, IsOddInt), " ", Length(Filtered([1 .. 400000], IsPrimeInt)), "\\n");
+Print(DeterminantMat(List([1 .. 150], i -> List([1 .. 150], j -> Random(GlobalMersenneTwister, 0, 100)))) mod 1000003, "\\n");
 """
 
 LUA = """local function fib(i) if i < 2 then return i end return fib(i - 1) + fib(i - 2) end
-print(fib(34))
+print(fib(37))
 local words = {}
-for i = 1, 400000 do words[i] = string.format("%x", (i * 7919) % 65537) end
+for i = 1, 1000000 do words[i] = string.format("%x", (i * 7919) % 65537) end
 table.sort(words)
 print(words[1], words[#words], #table.concat(words))
 """
@@ -85,7 +91,7 @@ def fannkuch(n):
                     return total, most
                 s[i] = i
                 p.insert(i + 1, p.pop(0))
-print(fannkuch(9), collections.Counter(re.findall(r"\\w+", open("text").read(2000000))).most_common(4))
+print(fannkuch(10), collections.Counter(re.findall(r"\\w+", open("text").read(2000000))).most_common(4))
 """
 
 SCENE = """#version 3.7; global_settings { assumed_gamma 1 } camera { location <0,2,-9> look_at 0 } light_source { <3,5,-5> rgb 1 }
@@ -97,13 +103,13 @@ plane { y, -2.5 pigment { checker rgb 0 rgb 1 } }
 """
 
 SQL = """create table t(a integer primary key, b text, c real);
-with recursive n(i) as (select 1 union all select i + 1 from n where i < 1500000) insert into t select i, printf('%08x', (i * 2654435761) % 4294967296), i / 7.0 from n;
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 2500000) insert into t select i, printf('%08x', (i * 2654435761) % 4294967296), i / 7.0 from n;
 create index tb on t(b);
 select count(*), min(b), max(b), round(sum(c), 3) from t;
 select a from t where exists (select 1 from t u where u.a = t.a / 2 and u.b < t.b) order by b limit 3;
 """
 
-CIRCUIT = """module top(input clk, input [11:0] a, input [11:0] b, output reg [23:0] q, output reg [23:0] r);
+CIRCUIT = """module top(input clk, input [19:0] a, input [19:0] b, output reg [39:0] q, output reg [39:0] r);
 always @(posedge clk) begin q <= a * b; r <= q ^ r; end endmodule
 """
 
@@ -117,7 +123,7 @@ PROGRAMS = (
     Program("gap", ("gap", "-A", "-q", "-r"), "sums.g", ("libgap.so.9",)),
     Program("stockfish", ("stockfish", "bench", "16", "1", "12"), lines="Nodes searched"),
     Program("link-grammar", ("link-parser", "en", "-verbosity=0", "-limit=200"), "sentences", ("liblink-grammar.so.5",)),
-    Program("povray", ("povray", "-D", "-GA", "+Iscene.pov", "+Oscene.ppm", "+FP", "+W500", "+H400", "+A0.2", "-J", "+WT1"), result="scene.ppm"),
+    Program("povray", ("povray", "-D", "-GA", "+Iscene.pov", "+Oscene.ppm", "+FP", "+W900", "+H720", "+A0.2", "-J", "+WT1"), result="scene.ppm"),
     Program("sqlite3", ("sqlite3", ":memory:"), "work.sql", ("libsqlite3.so.0",)),
     Program("nextpnr", ("nextpnr-ice40", "-q", "--hx8k", "--package", "ct256", "--json", "circuit.json", "--asc", "circuit.asc", "--seed", "1", "--threads", "1"),
             result="circuit.asc"),
@@ -159,10 +165,10 @@ def c_unit(folder: pathlib.Path) -> None:
 def inputs(folder: pathlib.Path) -> None:
     """Everything that the programs read, in a folder that is made for it."""
     folder.mkdir(parents=True)
-    (folder / "text").write_bytes(data.text(12 * MEGABYTE))
+    (folder / "text").write_bytes(data.text(30 * MEGABYTE))
     (folder / "mixed").write_bytes(data.mixed(12 * MEGABYTE))
     for name, text in {"sums.g": GAP, "work.lua": LUA, "words.pl": PERL, "work.py": PYTHON, "scene.pov": SCENE, "work.sql": SQL, "circuit.v": CIRCUIT,
-                       "clauses": clauses(215), "sentences": sentences(120)}.items():
+                       "clauses": clauses(250), "sentences": sentences(120)}.items():
         (folder / name).write_text(text)
     if shutil.which("csmith"):
         c_unit(folder)

@@ -4,7 +4,6 @@
 #include <format>
 #include <iterator>
 #include <map>
-#include <set>
 
 #include "runtime/format/module.h"
 #include "runtime/format/ring.h"
@@ -266,7 +265,6 @@ bool CopyChecker::checkProbe(Line& line, Probe kind, std::uint64_t original, con
   }
   found = true;
   const unsigned reg = c.reg0;
-  std::set<unsigned> used{reg};
   const std::uint64_t core = line.pc;
   bool isHead = isCopied && looksForSentinel(line, reg);
   if (!isCopied) {
@@ -278,21 +276,27 @@ bool CopyChecker::checkProbe(Line& line, Probe kind, std::uint64_t original, con
       return fail(line, c.address, "does not take the cursor: " + text(c)), false;
     if (!checkKeeps(line, isCopied)) return false;
     if (!take(line, c)) return false;
-    if (c.disp != 0) return fail(line, c.address, "not a light probe: " + text(c)), false;
+    // In one byte of the record, orb $mask, byte(reg), or, without flags,
+    // movzbl byte(reg), value; lea mask(value), value; movb value, byte(reg).
+    const std::int64_t byte = c.disp;
+    if (c.base != reg || c.width != 1 || byte < 0 || byte >= std::int64_t(sizeof(format::Word)))
+      return fail(line, c.address, "not a light probe: " + text(c)), false;
     std::uint32_t mask = 0;
-    if (c.id == X86_INS_OR && c.memoryFirst && c.base == reg && c.width == 4) {
-      mask = std::uint32_t(c.imm);
+    if (c.id == X86_INS_OR && c.memoryFirst) {
+      mask = std::uint32_t(c.imm & 0xFF);
     } else {
       Code lea, store;
-      if (c.id != X86_INS_MOV || c.base != reg || c.width != 4)
+      if (c.id != X86_INS_MOVZX || c.memoryFirst)
         return fail(line, c.address, "not a probe: " + text(c)), false;
       if (!take(line, lea) || !take(line, store)) return false;
-      if (lea.id != X86_INS_LEA || lea.reg0 != c.reg0 || store.id != X86_INS_MOV || !store.memoryFirst ||
-          store.base != reg || store.reg1 != c.reg0 || store.width != 4)
+      if (lea.id != X86_INS_LEA || registerNumber(lea.reg0) != registerNumber(c.reg0) || lea.base == reg ||
+          registerNumber(lea.base) != registerNumber(c.reg0) || store.id != X86_INS_MOV || !store.memoryFirst ||
+          store.base != reg || store.disp != byte || store.width != 1 ||
+          registerNumber(store.reg1) != registerNumber(c.reg0) || lea.disp < 0 || lea.disp > 0x80)
         return fail(line, lea.address, "not a light probe: " + text(lea) + "; " + text(store)), false;
       mask = std::uint32_t(lea.disp);
-      used.insert(lea.base);
     }
+    mask <<= 8 * byte;
     if (kind != Probe::Light) return fail(line, start, "a light probe where a head may be"), false;
     if (!checkMask(line, c, original, mask)) return false;
   } else {
