@@ -120,7 +120,8 @@ PROGRAMS = (
     Program("zstd", ("zstd", "-q", "--single-thread", "-14", "-c", "mixed")),
     Program("cc1", ("cc1", "-quiet", "-fpreprocessed", "-O2", "unit.i", "-o", "unit.s"), result="unit.s"),
     Program("perl", ("perl", "words.pl"), "text"),
-    Program("gap", ("gap", "-A", "-q", "-r"), "sums.g", ("libgap.so.9",)),
+    # What the script `gap` starts: a script is neither instrumented nor followed by valgrind.
+    Program("gap", (f"{LIBRARIES}/gap/gap", "-l", "/usr/lib/gap;/usr/share/gap", "-A", "-q", "-r"), "sums.g", ("libgap.so.9",)),
     Program("stockfish", ("stockfish", "bench", "16", "1", "12"), lines="Nodes searched"),
     Program("link-grammar", ("link-parser", "en", "-verbosity=0", "-limit=200"), "sentences", ("liblink-grammar.so.5",)),
     Program("povray", ("povray", "-D", "-GA", "+Iscene.pov", "+Oscene.ppm", "+FP", "+W900", "+H720", "+A0.2", "-J", "+WT1"), result="scene.ppm"),

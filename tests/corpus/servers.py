@@ -61,7 +61,7 @@ run nginx -c $PWD/conf -p $PWD & wait_for curl -sf http://127.0.0.1:18081/page""
     Server("redis", "run redis-server --port 16379 --bind 127.0.0.1 --save '' --dir $PWD --daemonize no > log & wait_for redis-cli -p 16379 ping",
            "redis-benchmark -p 16379 -n 30000 -c 20 -t set,get,lpush,lrange_100,sadd,zadd,incr,mset --csv; redis-cli -p 16379 eval 'local s = 0 for i = 1, 100000 do s = s + i end return s' 0; redis-cli -p 16379 dbsize",
            "redis-cli -p 16379 shutdown; wait", r"(?i:error)", r"(?:SET|GET)\",\"([\d.]+)"),
-    Server("memcached", "chmod 777 .; rm -f pid; run memcached -u nobody -l 127.0.0.1 -p 11311 -t 4 -P $PWD/pid & wait_for memcstat --servers=127.0.0.1:11311", "memcaslap -s 127.0.0.1:11311 -T 1 -c 16 -t 4s", "kill $(cat pid); wait",
+    Server("memcached", "chmod 777 .; rm -f pid; run memcached -u nobody -l 127.0.0.1 -p 11311 -t 4 -m 512 -P $PWD/pid & wait_for memcstat --servers=127.0.0.1:11311", "memcaslap -s 127.0.0.1:11311 -T 1 -c 16 -t 4s", "kill $(cat pid); wait",
            r"(?i:fail|error)|get_misses: [1-9]|verify_failed: [1-9]", r"Ops: (\d+)"),
     Server("postgresql", "chown postgres .; B=/usr/lib/postgresql/17/bin; as() { setpriv --reuid=postgres --regid=postgres --clear-groups \"$@\"; }; "
            "[ -d base ] || as $B/initdb -A trust -D base > /dev/null; run as $B/pg_ctl -w -t 60 -D base -o \"-p 15432 -k $PWD -h 127.0.0.1\" -l log start > /dev/null; as $B/pgbench -q -i -s 2 -h 127.0.0.1 -p 15432 postgres 2> /dev/null",

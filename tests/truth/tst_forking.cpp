@@ -7,6 +7,7 @@
 
 #include "tests/truth/product_run.h"
 #include "tests/truth/traced_path.h"
+#include "tests/truth/verify_outcome.h"
 
 using namespace traceback::truth;
 
@@ -21,8 +22,6 @@ class TestForking : public QObject {
 };
 
 namespace {
-
-#define VERIFY_OUTCOME(outcome) QVERIFY2(outcome, (outcome) ? "" : qPrintable((outcome).error()))
 
 // With rings so small that signals come while they wrap.
 Attempt<std::unique_ptr<ProductRun>> run(const QString& build, const QStringList& arguments, Ended& ended) {

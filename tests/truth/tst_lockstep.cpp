@@ -6,6 +6,7 @@
 #include <QtTest>
 
 #include "tests/truth/product_run.h"
+#include "tests/truth/verify_outcome.h"
 
 using namespace traceback::truth;
 
@@ -36,8 +37,6 @@ class TestLockstep : public QObject {
   }
   static QString program(const char* name) { return QString(TRUTH_PROGRAM_DIR "/") + name; }
 };
-
-#define VERIFY_OUTCOME(outcome) QVERIFY2((outcome), (outcome) ? "" : qPrintable((outcome).error()))
 
 void TestLockstep::theSameStateAndFrames_data() {
   QTest::addColumn<QString>("file");

@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "tests/truth/product_run.h"
+#include "tests/truth/verify_outcome.h"
 
 using namespace traceback::truth;
 
@@ -16,8 +17,6 @@ class TestOwnSlots : public QObject {
 };
 
 namespace {
-
-#define VERIFY_OUTCOME(outcome) QVERIFY2(outcome, (outcome) ? "" : qPrintable((outcome).error()))
 
 constexpr char kCaller[] = TRUTH_PROGRAM_DIR "/known/calls_library";
 constexpr char kInterposed[] = TRUTH_PROGRAM_DIR "/known/libtruth_interposed.so";

@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "tests/truth/product_run.h"
+#include "tests/truth/verify_outcome.h"
 
 using namespace traceback::truth;
 
@@ -13,8 +14,6 @@ class TestSkippedFaults : public QObject {
  private slots:
   void noRecordGoesWhereTheCursorIsNot();
 };
-
-#define VERIFY_OUTCOME(outcome) QVERIFY2(outcome, (outcome) ? "" : qPrintable((outcome).error()))
 
 void TestSkippedFaults::noRecordGoesWhereTheCursorIsNot() {
   const QString program = TRUTH_PROGRAM_DIR "/known/skips_faults",

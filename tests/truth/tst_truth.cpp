@@ -17,6 +17,7 @@
 #include "tests/truth/product_run.h"
 #include "tests/truth/stepper/sequence.h"
 #include "tests/truth/traced_path.h"
+#include "tests/truth/verify_outcome.h"
 
 using namespace traceback::truth;
 namespace format = traceback::format;
@@ -128,8 +129,6 @@ Attempt<std::vector<std::uint32_t>> expand(const TracedThread& thread, const Cod
     if (auto expanded = listing.expand(piece, out); !expanded) return std::unexpected(expanded.error());
   return out;
 }
-
-#define VERIFY_OUTCOME(outcome) QVERIFY2((outcome), (outcome) ? "" : qPrintable((outcome).error()))
 
 }  // namespace
 

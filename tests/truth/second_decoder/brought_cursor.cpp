@@ -40,17 +40,22 @@ bool CopyChecker::checkCursorLoad(Line& line, const Needs& needs, bool& found) {
   return checkScratch(line, start, needs, line.scratch, false);
 }
 
+// The instruction in front, if that is a call; else null.
+const Code* CopyChecker::callInFront(const Line& line, std::uint64_t original) {
+  const auto due = std::ranges::lower_bound(line.original, original, {}, &Code::address);
+  if (due == line.original.begin() || std::prev(due)->effects.leaves != Leaves::Call) return nullptr;
+  return &*std::prev(due);
+}
+
 // A head takes the cursor from xmm15. If it stands behind a call, that has to have brought it.
 void CopyChecker::awaitBrought(const Line& line, std::uint64_t original) {
-  const auto due = std::ranges::lower_bound(line.original, original, {}, &Code::address);
-  if (due == line.original.begin()) return;
-  const Code& call = *std::prev(due);
-  if (call.effects.leaves != Leaves::Call || !isReached(line, call.address)) return;
-  const auto bySlot = line.calledBySlot.find(call.address);
+  const Code* call = callInFront(line, original);
+  if (call == nullptr || !isReached(line, call->address)) return;
+  const auto bySlot = line.calledBySlot.find(call->address);
   const std::uint64_t callee = bySlot != line.calledBySlot.end() ? bySlot->second
-                               : call.direct                     ? call.target
+                               : call->direct                    ? call->target
                                                                  : 0;
-  m_awaitBrought[original] = {call.address, callee};
+  m_awaitBrought[original] = {call->address, callee};
 }
 
 // Where the function's code leads out of it, other than by returns and calls.

@@ -162,6 +162,7 @@ class CopyChecker {
   bool checkKeeps(Line& line, bool keeps);
   bool checkUnkeptEntry(Line& line);
   bool checkCursorLoad(Line& line, const Needs& needs, bool& found);
+  static const Code* callInFront(const Line& line, std::uint64_t original);
   void awaitBrought(const Line& line, std::uint64_t original);
   void noteExits(const Line& line);
   void checkBrought();

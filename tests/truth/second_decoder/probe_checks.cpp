@@ -155,9 +155,8 @@ bool CopyChecker::checkHead(Line& line, unsigned reg, bool isCopied, std::uint64
   const bool kept = isCopied || loads;
   if (!checkKeeps(line, kept)) return false;
   if (isCopied) {
-    const auto due = std::ranges::lower_bound(line.original, original, {}, &Code::address);
-    const bool behindCall = due != line.original.begin() && std::prev(due)->effects.leaves == Leaves::Call;
-    if (behindCall) return fail(line, line.pc, "takes the cursor from xmm15 behind a call"), false;
+    if (callInFront(line, original) != nullptr)
+      return fail(line, line.pc, "takes the cursor from xmm15 behind a call"), false;
     m_needCursor.insert(original);
   }
   if (!take(line, c)) return false;
@@ -290,8 +289,8 @@ bool CopyChecker::checkProbe(Line& line, Probe kind, std::uint64_t original, con
         return fail(line, c.address, "not a probe: " + text(c)), false;
       if (!take(line, lea) || !take(line, store)) return false;
       if (lea.id != X86_INS_LEA || registerNumber(lea.reg0) != registerNumber(c.reg0) || lea.base == reg ||
-          registerNumber(lea.base) != registerNumber(c.reg0) || store.id != X86_INS_MOV || !store.memoryFirst ||
-          store.base != reg || store.disp != byte || store.width != 1 ||
+          registerNumber(lea.base) != registerNumber(c.reg0) || store.id != X86_INS_MOV ||
+          !store.memoryFirst || store.base != reg || store.disp != byte || store.width != 1 ||
           registerNumber(store.reg1) != registerNumber(c.reg0) || lea.disp < 0 || lea.disp > 0x80)
         return fail(line, lea.address, "not a light probe: " + text(lea) + "; " + text(store)), false;
       mask = std::uint32_t(lea.disp);
