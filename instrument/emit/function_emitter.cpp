@@ -320,7 +320,7 @@ class Emitter {
   // A call or jump to a stub:
   //     lea function(%rip), %r11; cmp %r11, slot(%rip); jne elsewhere; call or jmp to the copy
   // past its head perhaps. Then, behind all blocks, with the bit that says so:
-  //     elsewhere: orl $bit, the record; call *slot(%rip) and jmp back, or jmp *slot(%rip)
+  //     elsewhere: orb $bit, the record; call *slot(%rip) and jmp back, or jmp *slot(%rip)
   // If the copy comes back with the cursor, so does this, by loading it behind the call.
   void emitBySlot(BlockIndex b) {
     const Block& block = m_function.blocks[b];

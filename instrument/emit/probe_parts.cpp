@@ -52,9 +52,6 @@ void loadSegment(CodeBuilder& code, unsigned reg) { loadThreadWord(code, reg, fo
 void load64(CodeBuilder& code, unsigned base, unsigned to) {
   code.bytes({rex(true, to, base), 0x8B, modrm(0, to, base)});
 }
-void load32(CodeBuilder& code, unsigned base, unsigned to) {
-  code.bytes(Sequence().optionalRex(to, base).add(0x8B, modrm(0, to, base)).bytes());
-}
 
 // movq (r), %xmm15
 void loadKept(CodeBuilder& code, unsigned r) {

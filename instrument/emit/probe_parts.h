@@ -49,7 +49,6 @@ void storeThreadWord(CodeBuilder& code, unsigned reg, std::int32_t offset);
 void loadSegment(CodeBuilder& code, unsigned reg);
 
 void load64(CodeBuilder& code, unsigned base, unsigned to);  // mov (base), to
-void load32(CodeBuilder& code, unsigned base, unsigned to);
 
 // The word behind the cursor, from its front.
 inline constexpr std::uint8_t kNextWord = sizeof(format::Word);

@@ -211,7 +211,7 @@ bool CopyChecker::checkSharedHead(Line& line, std::uint64_t original, const Need
     return fail(line, call.address, "calls a record routine that expects something else"), false;
   if (!checkKeeps(line, routine->second.keeps)) return false;
   if (routine->second.brought) awaitBrought(line, original);
-  if (line.next == 0 || line.original[line.next - 1].effects.leaves != Leaves::Call)
+  if (callInFront(line, original) == nullptr)
     return fail(line, start, "calls a record routine where the word below the stack may be needed"), false;
   for (const Code& code : line.original)
     if (code.base == X86_REG_RSP && code.disp < 0)
