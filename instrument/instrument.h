@@ -59,16 +59,24 @@ struct Options {
   std::string runtime;
   bool keepOrigin = false;  // a record in the file from which the original can be had back
   std::string product;  // version of the program that instruments, for that record
+  // Counts of branches to go by (model/branch_profile.h), and the hash of that file's bytes; see
+  // useProfile().
+  std::filesystem::path profile;
+  std::string profileHash;
   // In which modules agree on their codes (code_bases.h); empty: each has those that its bytes lead to.
   // Nothing that a cached output depends on, for such are made without.
   std::filesystem::path codeBases;
   unsigned threads = 0;  // 0: as many as processors. The output does not depend on it
 };
 
+// Has the instrumentor go by that profile. Fails if it cannot be read.
+model::Result<void> useProfile(Options& options, const std::filesystem::path& profile);
+
 // The options as one line, so that equal lines mean equal outputs: part of the name of a cached output, and
 // what parseOptions() reads. Empty for the default ones. Fails if a list of functions cannot be read.
 //   null poison only=ITEM,ITEM,... exclude=ITEM,... without=NAME,NAME,... runtime=PATH origin
-// divided by blanks; items as FunctionSelection's.
+//   profile=HASH:PATH
+// divided by blanks; items as FunctionSelection's; in the profile's path % and blanks are %25 and %20.
 model::Result<std::string> textOf(const Options& options);
 model::Result<Options> parseOptions(std::string_view text);
 

@@ -7,7 +7,8 @@ namespace traceback::instrument {
 namespace {
 
 constexpr std::string_view kNull = "null", kPoison = "poison", kOnly = "only=", kExclude = "exclude=",
-                           kWithout = "without=", kRuntime = "runtime=", kOrigin = "origin";
+                           kWithout = "without=", kRuntime = "runtime=", kOrigin = "origin",
+                           kProfile = "profile=";
 
 void addWord(std::string& text, const std::string& word) {
   if (!text.empty()) text += ' ';
@@ -20,6 +21,24 @@ void addItems(std::vector<std::string>& items, std::string_view list) {
     if (end != 0) items.emplace_back(list.substr(0, end));
     list.remove_prefix(std::min(end + 1, list.size()));
   }
+}
+
+// Without blanks.
+std::string escaped(std::string_view path) {
+  std::string out;
+  for (const char c : path) c == '%' ? out += "%25" : c == ' ' ? out += "%20" : out += c;
+  return out;
+}
+
+std::string unescaped(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view code = text.substr(i, 3);
+    const bool isEscape = code == "%20" || code == "%25";
+    out += code == "%20" ? ' ' : text[i];
+    if (isEscape) i += 2;
+  }
+  return out;
 }
 
 }  // namespace
@@ -38,6 +57,8 @@ model::Result<std::string> textOf(const Options& options) {
   if (!without.empty()) addWord(out, std::string(kWithout) + without);
   if (!options.runtime.empty()) addWord(out, std::string(kRuntime) + options.runtime);
   if (options.keepOrigin) addWord(out, std::string(kOrigin));
+  if (!options.profile.empty())
+    addWord(out, std::string(kProfile) + options.profileHash + ':' + escaped(options.profile.string()));
   return out;
 }
 
@@ -62,6 +83,10 @@ model::Result<Options> parseOptions(std::string_view text) {
       out.without.insert(names.begin(), names.end());
     } else if (word.starts_with(kRuntime)) {
       out.runtime = word.substr(kRuntime.size());
+    } else if (word.starts_with(kProfile) && word.contains(':')) {
+      const std::size_t colon = word.find(':');
+      out.profileHash = word.substr(kProfile.size(), colon - kProfile.size());
+      out.profile = unescaped(word.substr(colon + 1));
     } else if (word == kOrigin) {
       out.keepOrigin = true;
     } else {

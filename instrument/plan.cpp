@@ -15,6 +15,7 @@
 #include "instrument/flow/liveness.h"
 #include "instrument/flow/tiling.h"
 #include "instrument/parallel.h"
+#include "instrument/profile.h"
 #include "instrument/selection.h"
 #include "instrument/unwind/cfa_rows.h"
 #include "instrument/unwind/unwind_builder.h"
@@ -133,6 +134,7 @@ model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& optio
   findCursorKeepers(plan.program);
   if (progress) progress(0.4);
 
+  if (auto applied = applyProfile(plan.program, options); !applied) return std::unexpected(applied.error());
   plan.windows.resize(functions.size());
   forEachIndex(functions.size(), options.threads, [&](std::size_t i) {
     Function& f = functions[i];

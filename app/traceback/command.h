@@ -29,6 +29,7 @@ void addSnap(CLI::App& app, Action& chosen);
 void addRecover(CLI::App& app, Action& chosen);
 void addServices(CLI::App& app, Action& chosen);
 void addPrint(CLI::App& app, Action& chosen);
+void addProfile(CLI::App& app, Action& chosen);
 void addQuery(CLI::App& app, Action& chosen);
 void addCompare(CLI::App& app, Action& chosen);
 void addExport(CLI::App& app, Action& chosen);

@@ -29,6 +29,7 @@ int parseAndRun(std::vector<std::string> arguments) {
   addRecover(app, chosen);
   addServices(app, chosen);
   addPolicy(app, chosen);
+  addProfile(app, chosen);
   addPrint(app, chosen);
   addQuery(app, chosen);
   addCompare(app, chosen);

@@ -182,7 +182,11 @@ class Emitter {
     m_separate.push_back(m_heads[block.dag].claimed);
   }
 
+  // In place it costs no call; but to bring the cursor along is worth more.
   bool isShared(const Block& block, Free free) const {
+    return canBeShared(block, free) && (!block.hot || isBrought(block));
+  }
+  bool canBeShared(const Block& block, Free free) const {
     return m_shares && free.flags && (block.flags & format::kBlockReturnPoint) != 0;
   }
 
@@ -196,7 +200,7 @@ class Emitter {
   // Whether all calls that return there bring the cursor. Only routines can be told that it is not so any
   // more.
   bool isBrought(const Block& block) const {
-    if (!m_keeps || (block.flags & format::kBlockLandingPad) != 0 || !isShared(block, freeAt(block)))
+    if (!m_keeps || (block.flags & format::kBlockLandingPad) != 0 || !canBeShared(block, freeAt(block)))
       return false;
     return std::ranges::all_of(block.predecessors, [this](BlockIndex p) {
       const Block& from = m_function.blocks[p];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ struct Block {
   bool mayPass = false;  // it may lead behind the probe of the callee's entry
   bool passesEntry = false;  // it does: the record goes on there; the bit is set if a slot leads elsewhere
   bool bringsCursor = false;  // of a call: the callee comes back with the cursor in xmm15
+  // As a profile says: in hundredths, how often its branch is taken; and whether many records begin with it.
+  std::optional<std::uint8_t> taken;
+  bool hot = false;
   RegisterSet live = kAllRegisters;  // at its start
   FlagSet liveFlags = kAllFlags;
   // Where its last instruction leads out of the function, if it does.
@@ -50,14 +54,14 @@ struct Block {
 struct Dag {
   BlockIndex head = kNone;
   std::uint8_t bits = 0;
-  std::uint32_t code = 0;          // from the module's base
+  std::uint32_t code = 0;  // from the module's base
 };
 
 struct Function {
   std::size_t fde = 0;
   VirtAddr start;
   std::uint64_t size = 0;
-  std::string name;                 // as in the symbol table; empty if none
+  std::string name;  // as in the symbol table; empty if none
   format::SkipReason skip = format::SkipReason::None;
   // Of a function that is copied: why nothing leads from its entry to the copy, though something may enter
   // there. Direct calls and jumps of other copies reach it.

@@ -52,6 +52,7 @@ class Likelihoods {
 
   // In hundredths, that the branch is taken.
   unsigned taken(const Block& block) const {
+    if (block.taken) return *block.taken;
     constexpr unsigned kHardlyEver = 3, kOfLoops = 88, kForward = 35;
     const bool takenCold = isCold(block.successor[0]), nextCold = isCold(block.successor[1]);
     if (takenCold != nextCold) return takenCold ? kHardlyEver : 100 - kHardlyEver;

@@ -110,6 +110,11 @@ class BadInputTest : public QObject {
     QTest::newRow("print a missing file") << QStringList{"print", "/nowhere/at-all"};
     QTest::newRow("info on a missing file") << QStringList{"info", "/nowhere/at-all"};
     QTest::newRow("view a missing file") << QStringList{"view", "/nowhere/at-all"};
+    QTest::newRow("profile of a missing file") << QStringList{"profile", "/nowhere/at-all", "-o", out};
+    QTest::newRow("instrument by a missing profile")
+        << QStringList{"instrument", kProgram, "-o", out, "--profile", "/nowhere/at-all"};
+    QTest::newRow("run by a missing profile")
+        << QStringList{"run", "--profile", "/nowhere/at-all", "--", kProgram};
     QTest::newRow("recover from a missing folder") << QStringList{"recover", "/nowhere/at-all"};
   }
   void missingFilesAndFoldersAreNamed() {

@@ -28,6 +28,7 @@ class CommandLineTest : public QObject {
     QTest::newRow("services") << "services" << QStringList{"--format", "tracebackd(8)"};
     QTest::newRow("policy") << "policy" << QStringList{"FILE", "--site", "traceback-policy(5)"};
     QTest::newRow("recover") << "recover" << QStringList{"DIR"};
+    QTest::newRow("profile") << "profile" << QStringList{"SNAP", "--output", "--add", "run --profile"};
     QTest::newRow("print") << "print" << QStringList{"SNAP",     "--thread", "--last",        "--tree",
                                                      "--format", "json",     "--source-path", "--values",
                                                      "--frame",  "--global", "--history"};
@@ -55,8 +56,8 @@ class CommandLineTest : public QObject {
   void everyOptionIsInTheManual() {
     const QByteArray manual = readFile(QStringLiteral(RESOURCES "/man/traceback.1")).replace("\\-", "-");
     const QRegularExpression option("--[a-z][a-z-]*");
-    for (const char* command : {"instrument", "run", "plan", "snap", "services", "recover", "policy", "print",
-                                "query", "compare", "export", "info", "view", "doctor"}) {
+    for (const char* command : {"instrument", "run", "plan", "snap", "services", "recover", "policy",
+                                "profile", "print", "query", "compare", "export", "info", "view", "doctor"}) {
       QVERIFY2(manual.contains(command), command);
       const QString help = QString::fromUtf8(m_line.traceback({command, "--help"}).out);
       for (auto found = option.globalMatch(help); found.hasNext();) {

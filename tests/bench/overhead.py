@@ -1,16 +1,19 @@
-"""What recording costs: time, memory and code of real programs, beside valgrind without a tool."""
+"""What recording costs: time, memory and code of real programs, also with a profile, beside valgrind without a tool."""
 
 import json
+import os
 import pathlib
 import shutil
 import statistics
 import subprocess
 import tempfile
+import time
 
 import measure
 from programs import LIBRARIES, PROGRAMS, Program, inputs
 
-MODES = ("plain", "null", "recorded")
+MODES = ("plain", "null", "recorded", "profiled")
+BETWEEN_SNAPS = 0.4  # seconds, of the run that a profile is made of
 REFERENCE = "valgrind"  # once: it takes its time
 
 
@@ -38,9 +41,10 @@ class Overhead:
         self.traceback, self.state = traceback, state
         self.rings = pathlib.Path(tempfile.mkdtemp(prefix="traceback-bench-", dir="/dev/shm"))
         self.environment = measure.environment(state, self.rings)
-        self.folder = state / "inputs"
-        shutil.rmtree(self.folder, ignore_errors=True)
-        inputs(self.folder)
+        self.folder, self.training = state / "inputs", state / "training"
+        for folder in (self.folder, self.training):
+            shutil.rmtree(folder, ignore_errors=True)
+            inputs(folder, training=folder == self.training)
 
     def close(self) -> None:
         shutil.rmtree(self.rings, ignore_errors=True)
@@ -48,13 +52,37 @@ class Overhead:
     def command(self, program: Program, mode: str) -> list[str]:
         plain = [program.path(), *program.command[1:]]
         return {"plain": plain, "null": [str(self.traceback), "run", "--null", "--", *plain], "recorded": [str(self.traceback), "run", "--", *plain],
+                "profiled": [str(self.traceback), "run", "--profile", str(self.profile(program)), "--", *plain],
                 "valgrind": ["valgrind", "-q", "--tool=none", *plain]}[mode]
+
+    def profile(self, program: Program) -> pathlib.Path:
+        return self.state / f"{program.name}.tbprofile"
+
+    def train(self, program: Program) -> str:
+        """Makes the profile, of a recorded run on other input that is snapped as it goes on. Says what went wrong."""
+        command = list(program.training or program.command)
+        with open(self.training / program.reads if program.reads else os.devnull, "rb") as source:
+            process = subprocess.Popen([self.traceback, "run", "--", program.path(), *command[1:]], cwd=self.training, env=self.environment, stdin=source,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            snaps = []
+            while process.poll() is None:
+                time.sleep(BETWEEN_SNAPS)
+                made = subprocess.run([self.traceback, "snap", "--memory", "none", str(process.pid)], env=self.environment, capture_output=True, text=True, check=False)
+                snaps += made.stdout.split("\n")[:1] if made.returncode == 0 else []
+        if process.returncode != 0 or not snaps:
+            return f"training ended with {process.returncode}, {len(snaps)} snaps"
+        made = subprocess.run([self.traceback, "profile", *snaps, "-o", self.profile(program)], env=self.environment, capture_output=True, text=True, check=False)
+        for snap in snaps:
+            pathlib.Path(snap).unlink()
+        return made.stderr
 
     def of(self, program: Program, rounds: int) -> dict:
         def run(mode: str) -> measure.Run:
             return measure.timed(self.command(program, mode), self.folder, self.environment, program.reads, program.result, program.lines)
 
         reference = run("plain")
+        if problem := self.train(program):
+            return {"problem": problem}
         for mode in MODES:  # so that it is instrumented, too
             ran = run(mode)
             if (ran.status, ran.said) != (reference.status, reference.said):
@@ -77,23 +105,25 @@ def chosen(names: list[str] | None) -> list[Program]:
 
 def table(rows: list[tuple[str, dict]]) -> str:
     out = ["## Overhead\n\nProcessor time as a ratio to the plain program's; medians of interleaved runs (valgrind, `--tool=none`: one). Memory: the peak's "
-           "growth over plain.\n",
-           "| program | plain, s | copied code alone | recording | valgrind | memory, MB | code, new over old (tables) |\n|---|---|---|---|---|---|---|"]
+           "growth over plain. With a profile: made of a run on other input.\n",
+           "| program | plain, s | copied code alone | recording | with a profile | valgrind | memory, MB | code, new over old (tables) |\n|---|---|---|---|---|---|---|---|"]
     good = [(name, value) for name, value in rows if "problem" not in value]
     for name, value in rows:
         if "problem" in value:
-            out.append(f"| {name} | not measured: {value['problem']} | | | | | |")
+            out.append(f"| {name} | not measured: {value['problem']} | | | | | | |")
             continue
         valgrind = f"{value[REFERENCE] / value['plain']:.1f}" if REFERENCE in value else "-"
-        out.append(f"| {name} | {value['plain']:.2f} | {value['null'] / value['plain']:.2f} | {value['recorded'] / value['plain']:.2f} | {valgrind} | "
+        out.append(f"| {name} | {value['plain']:.2f} | {value['null'] / value['plain']:.2f} | {value['recorded'] / value['plain']:.2f} | {value['profiled'] / value['plain']:.2f} | {valgrind} | "
                    f"{value['plain_mb']:.0f} + {value['recorded_mb'] - value['plain_mb']:.1f} | {value['growth']:.2f} ({value['tables']:.2f}) |")
     if good:
         def mean(mode: str) -> float:
             return statistics.geometric_mean(value[mode] / value["plain"] for _, value in good)
 
-        worst = max(value["recorded"] / value["plain"] for _, value in good)
+        def most(mode: str) -> float:
+            return max(value[mode] / value["plain"] for _, value in good)
+
         tables = statistics.fmean(value["tables"] for _, value in good)
         old = statistics.geometric_mean(value["growth"] for _, value in good)
         valgrind = f"{mean(REFERENCE):.1f}" if all(REFERENCE in value for _, value in good) else "-"
-        out.append(f"| geometric mean | | {mean('null'):.2f} | {mean('recorded'):.2f} (most {worst:.2f}) | {valgrind} | | {old:.2f} ({tables:.2f}) |")
+        out.append(f"| geometric mean | | {mean('null'):.2f} | {mean('recorded'):.2f} (most {most('recorded'):.2f}) | {mean('profiled'):.2f} (most {most('profiled'):.2f}) | {valgrind} | | {old:.2f} ({tables:.2f}) |")
     return "\n".join(out) + "\n"

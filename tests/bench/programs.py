@@ -1,7 +1,7 @@
 """The CPU-bound programs of a distribution, each with some seconds of its real work, beside which its start counts for little.
 
 They are those of the paper's table 1 (SPECint2000) or their like in Debian, and some interpreters. What they read is made here,
-and is always the same.
+and is always the same. For profiles they do the same work on other input.
 """
 
 import dataclasses
@@ -36,6 +36,7 @@ class Program:
     libraries: tuple[str, ...] = ()  # with a part in the work: their growth is counted, too
     result: str = ""  # a file that it writes; it is compared, as are the lines of its output
     lines: str = ""  # that have this in them
+    training: tuple[str, ...] = ()  # the command for a profile, if it is another
 
     def path(self) -> str | None:
         return path_of(self.command[0])
@@ -122,7 +123,7 @@ PROGRAMS = (
     Program("perl", ("perl", "words.pl"), "text"),
     # What the script `gap` starts: a script is neither instrumented nor followed by valgrind.
     Program("gap", (f"{LIBRARIES}/gap/gap", "-l", "/usr/lib/gap;/usr/share/gap", "-A", "-q", "-r"), "sums.g", ("libgap.so.9",)),
-    Program("stockfish", ("stockfish", "bench", "16", "1", "12"), lines="Nodes searched"),
+    Program("stockfish", ("stockfish", "bench", "16", "1", "12"), lines="Nodes searched", training=("stockfish", "bench", "8", "1", "11")),
     Program("link-grammar", ("link-parser", "en", "-verbosity=0", "-limit=200"), "sentences", ("liblink-grammar.so.5",)),
     Program("povray", ("povray", "-D", "-GA", "+Iscene.pov", "+Oscene.ppm", "+FP", "+W900", "+H720", "+A0.2", "-J", "+WT1"), result="scene.ppm"),
     Program("sqlite3", ("sqlite3", ":memory:"), "work.sql", ("libsqlite3.so.0",)),
@@ -134,15 +135,15 @@ PROGRAMS = (
 )
 
 
-def clauses(variables: int) -> str:
-    rng = random.Random(5)
+def clauses(variables: int, seed: int) -> str:
+    rng = random.Random(seed)
     count = int(variables * 4.26)
     lines = [" ".join(str(v * rng.choice((1, -1))) for v in rng.sample(range(1, variables + 1), 3)) + " 0" for _ in range(count)]
     return f"p cnf {variables} {count}\n" + "\n".join(lines) + "\n"
 
 
-def sentences(count: int) -> str:
-    rng = random.Random(5)
+def sentences(count: int, seed: int) -> str:
+    rng = random.Random(seed)
     nouns, verbs = "dog cat man woman house river child teacher song story".split(), "saw liked heard found chased told followed remembered".split()
     adjectives, places = "old small green quiet happy tired".split(), "in near under behind with over".split()
 
@@ -156,22 +157,43 @@ def sentences(count: int) -> str:
     return "".join(sentence().capitalize() + ".\n" for _ in range(count))
 
 
-def c_unit(folder: pathlib.Path) -> None:
+def c_unit(folder: pathlib.Path, seed: int) -> None:
     """A translation unit of some size, preprocessed: a program by csmith."""
-    ran = subprocess.run(["csmith", "--seed", "8", "--max-funcs", "60", "--max-block-size", "8", "--max-block-depth", "5", "--stop-by-stmt", "4000"], cwd=folder, capture_output=True, text=True, check=True)
+    ran = subprocess.run(["csmith", "--seed", str(seed), "--max-funcs", "60", "--max-block-size", "8", "--max-block-depth", "5", "--stop-by-stmt", "4000"], cwd=folder, capture_output=True, text=True, check=True)
     (folder / "unit.c").write_text(ran.stdout)
     subprocess.run(["gcc", "-E", "-P", "-I/usr/include/csmith", "unit.c", "-o", "unit.i"], cwd=folder, check=True)
 
 
-def inputs(folder: pathlib.Path) -> None:
-    """Everything that the programs read, in a folder that is made for it."""
+# What another input has instead: other amounts, orders and random numbers.
+OTHERWISE = {
+    "sums.g": (("12000000", "5000000"), ("SymmetricGroup(8)", "SymmetricGroup(7)"), ("2^101", "2^97"), ("7919", "6007"), ("400000", "300000"), (".. 150]", ".. 110]")),
+    "work.lua": (("fib(37)", "fib(34)"), ("7919", "6007"), ('"%x"', '"%o"')),
+    "words.pl": (("lc $w", "uc $w"), ("+1/ge", "*2/ge")),
+    "work.py": (("fannkuch(10)", "fannkuch(9)"), ("2000000", "9000000")),
+    "scene.pov": (("seed(3)", "seed(11)"), ("i < 120", "i < 90"), ("<0,2,-9>", "<1,3,-8>")),
+    "work.sql": (("2654435761", "2246822519"), ("2500000", "1500000"), ("t.a / 2", "t.a / 3")),
+    "circuit.v": (("[19:0]", "[15:0]"), ("[39:0]", "[31:0]")),
+}
+
+
+def other(name: str, text: str) -> str:
+    for this, that in OTHERWISE[name]:
+        assert this in text, f"{name} has no {this}"
+        text = text.replace(this, that)
+    return text
+
+
+def inputs(folder: pathlib.Path, training: bool = False) -> None:
+    """Everything that the programs read, in a folder that is made for it. For training, the same kinds of it, with nothing in common."""
     folder.mkdir(parents=True)
-    (folder / "text").write_bytes(data.text(30 * MEGABYTE))
-    (folder / "mixed").write_bytes(data.mixed(12 * MEGABYTE))
-    for name, text in {"sums.g": GAP, "work.lua": LUA, "words.pl": PERL, "work.py": PYTHON, "scene.pov": SCENE, "work.sql": SQL, "circuit.v": CIRCUIT,
-                       "clauses": clauses(250), "sentences": sentences(120)}.items():
-        (folder / name).write_text(text)
+    shift = 100 if training else 0
+    (folder / "text").write_bytes(data.text(30 * MEGABYTE, 1 + shift))
+    (folder / "mixed").write_bytes(data.mixed(12 * MEGABYTE, 2 + shift))
+    for name, text in {"sums.g": GAP, "work.lua": LUA, "words.pl": PERL, "work.py": PYTHON, "scene.pov": SCENE, "work.sql": SQL, "circuit.v": CIRCUIT}.items():
+        (folder / name).write_text(other(name, text) if training else text)
+    (folder / "clauses").write_text(clauses(250, 5 + shift))
+    (folder / "sentences").write_text(sentences(120, 5 + shift))
     if shutil.which("csmith"):
-        c_unit(folder)
+        c_unit(folder, 8 + shift)
     if shutil.which("yosys"):
         subprocess.run(["yosys", "-q", "-p", "read_verilog circuit.v; synth_ice40 -top top -json circuit.json"], cwd=folder, check=True, capture_output=True)

@@ -272,6 +272,28 @@ class TestInstrument : public QObject {
     QVERIFY(!instrument::parseOptions("poisen"));
   }
 
+  void aProfileIsKnownByItsBytes() {
+    const QString profile = path("a b%20.tbprofile");
+    write(profile, "traceback-profile 1\nmodule ab\n10 1 1 1\n");
+    instrument::Options options;
+    QVERIFY(instrument::useProfile(options, profile.toStdString()).has_value());
+    const auto text = instrument::textOf(options);
+    QVERIFY(text && text->starts_with("profile=") && text->ends_with("a%20b%2520.tbprofile") &&
+            !text->contains(' '));
+    const auto back = instrument::parseOptions(*text);
+    QVERIFY(back && back->profile == options.profile && back->profileHash == options.profileHash);
+    const auto report = instrumentFile(kProgram, path("profiled").toStdString(), *back);
+    QVERIFY(report.has_value());
+    write(profile, "traceback-profile 1\nmodule ab\n10 2 1 1\n");
+    const auto changed = instrumentFile(kProgram, path("profiled").toStdString(), *back);
+    QVERIFY(!changed && changed.error().text().contains("changed meanwhile"));
+    instrument::Options again;
+    QVERIFY(instrument::useProfile(again, profile.toStdString()).has_value());
+    QVERIFY(again.profileHash != options.profileHash);
+    write(profile, "nothing\n");
+    QVERIFY(!instrument::useProfile(again, profile.toStdString()).has_value());
+  }
+
   void poisonFillsWhatHasACopyAndNothingMissesIt() {
     instrument::Options options;
     options.poison = true;

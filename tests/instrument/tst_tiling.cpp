@@ -177,6 +177,27 @@ class TestTiling : public QObject {
     QVERIFY(bitIsSetInTarget(g, g.blocks[0]));
   }
 
+  void whatAProfileSaysComesBeforeGuesses() {
+    const auto edgeIf = [](std::optional<std::uint8_t> taken) {
+      Function f = functionOf(traceback::tests::assemble("test %rdi, %rdi\n jne 1f\n inc %rax\n 1: ret"));
+      buildFlowGraph(f);
+      f.blocks[0].taken = taken;
+      tile(f, format::kMaxPathBits);
+      return f.blocks[0].bitEdge;
+    };
+    QCOMPARE(edgeIf(0), std::uint8_t(0));
+    QCOMPARE(edgeIf(3), std::uint8_t(0));
+    QCOMPARE(edgeIf(97), std::uint8_t(1));
+    QCOMPARE(edgeIf(100), std::uint8_t(1));
+    const Function loop = tiled("nop\n 1: dec %rdi\n jne 1b\n inc %rax\n ret");
+    QCOMPARE(loop.blocks[1].bitEdge, std::uint8_t(1));
+    Function seldom = functionOf(traceback::tests::assemble("nop\n 1: dec %rdi\n jne 1b\n inc %rax\n ret"));
+    buildFlowGraph(seldom);
+    seldom.blocks[1].taken = 1;
+    tile(seldom, format::kMaxPathBits);
+    QCOMPARE(seldom.blocks[1].bitEdge, std::uint8_t(0));
+  }
+
   void branchesThatLeaveEitherWayNeedNoBit() {
     const Function f = tiled("1: dec %rdi\n 2: dec %rax\n je 1b\n jne 2b\n ret");
     for (const Block& block : f.blocks)

@@ -11,6 +11,7 @@
 #include <QDir>
 #include <QtTest>
 #include <algorithm>
+#include <random>
 #include <set>
 
 #include "tests/truth/code_listing.h"
@@ -30,6 +31,8 @@ class TestTruth : public QObject {
   void theSameOutputAndEnd();
   void theSamePath_data() { addPrograms(); }
   void theSamePath();
+  void theSamePathWhateverAProfileSays_data();
+  void theSamePathWhateverAProfileSays();
   void theCopiesAreTheOriginals_data() { addPrograms(); }
   void theCopiesAreTheOriginals();
   void anyDifferenceIsNoticed();
@@ -37,6 +40,7 @@ class TestTruth : public QObject {
  private:
   static void addPrograms();
   static void addSystemPrograms();
+  static void comparePaths(const QString& program, const QStringList& arguments, const QStringList& options);
 };
 
 namespace {
@@ -75,6 +79,32 @@ Attempt<Sequence> step(const ProductRun& run, const QString& program, const QStr
   const auto sequence = readSequence(run.file("sequence").toStdString());
   if (!sequence) return std::unexpected(QString::fromStdString(sequence.error()));
   return *sequence;
+}
+
+QByteArray readBytes(const QString& path) {
+  QFile file(path);
+  return file.open(QFile::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+// Of how many blocks: those that the instrumented file has, each with counts that mean nothing.
+int writeProfile(const QString& program, const QString& instrumented, unsigned seed, const QString& path) {
+  const auto file = InstrumentedFile::open(instrumented.toStdString());
+  const auto notes = runToEnd("readelf", {"-n", program}, QProcessEnvironment::systemEnvironment());
+  QFile out(path);
+  if (!file || !notes || !out.open(QFile::WriteOnly)) return 0;
+  const QString buildId =
+      QRegularExpression("Build ID: ([0-9a-f]+)").match(QString::fromUtf8(notes->output)).captured(1);
+  out.write("traceback-profile 1\nmodule " + buildId.toUtf8() + "\n");
+  std::mt19937 random(seed);
+  int count = 0;
+  for (const InstrumentedFunction& function : file->functions) {
+    for (const format::BlockEntry& block : function.blocks) {
+      const auto taken = random() % 3 * 50;
+      out.write(QString("%1 100 %2 %3\n").arg(block.start, 0, 16).arg(taken).arg(random() % 2).toUtf8());
+      ++count;
+    }
+  }
+  return count;
 }
 
 // What says that the program came somewhere: a record, at the start of a DAG's head, unless the way there
@@ -189,7 +219,42 @@ void TestTruth::theSameOutputAndEnd() {
 void TestTruth::theSamePath() {
   QFETCH(QString, program);
   QFETCH(QStringList, arguments);
-  const auto run = ProductRun::prepare(program);
+  comparePaths(program, arguments, {});
+}
+
+void TestTruth::theSamePathWhateverAProfileSays_data() {
+  QTest::addColumn<QString>("program");
+  QTest::addColumn<unsigned>("seed");
+  const QString build = qEnvironmentVariable("TRUTH_BUILD", "O2");
+  for (const char* const name : {"crash_overflow", "exceptions", "jump_tables", "many_paths", "own_slots_now",
+                                 "passed_entries", "switches", "virtual_calls"})
+    for (const unsigned seed : {1U, 2U})
+      if (const QString program = programPath(QString(name) + "-" + build); QFile::exists(program))
+        QTest::addRow("%s %u", name, seed) << program << seed;
+}
+
+// Of one that says of each block anything; and the copies are the originals still.
+void TestTruth::theSamePathWhateverAProfileSays() {
+  QFETCH(QString, program);
+  QFETCH(unsigned, seed);
+  const auto plain = ProductRun::prepare(program);
+  VERIFY_OUTCOME(plain);
+  const QString profile = (*plain)->file("any.tbprofile");
+  QVERIFY(writeProfile(program, (*plain)->program(), seed, profile) > 10);
+  const QStringList options{"--profile", profile};
+  const auto run = ProductRun::prepare(program, options);
+  VERIFY_OUTCOME(run);
+  QVERIFY(readBytes((*run)->program()) != readBytes((*plain)->program()));
+  const auto checked =
+      runToEnd(TRUTH_SECOND_DECODER, {program, (*run)->program()}, QProcessEnvironment::systemEnvironment());
+  VERIFY_OUTCOME(checked);
+  QVERIFY2(checked->exitCode == 0, checked->output + checked->complaints);
+  comparePaths(program, {}, options);
+}
+
+void TestTruth::comparePaths(const QString& program, const QStringList& arguments,
+                             const QStringList& options) {
+  const auto run = ProductRun::prepare(program, options);
   VERIFY_OUTCOME(run);
   const auto plain = runInPlace(program, arguments, (*run)->plainEnvironment());
   VERIFY_OUTCOME(plain);

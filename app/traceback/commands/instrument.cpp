@@ -29,6 +29,7 @@ struct InstrumentCall {
   std::string runtime;
   std::string report;
   std::vector<std::string> without;
+  std::string profile;
   instrument::Options options;
 
   bool json() const { return report == "json"; }
@@ -170,6 +171,9 @@ int runInstrument(InstrumentCall& call) {
     return complainAboutCall("instrument: -o OUT takes one file; use --output-dir DIR for several");
   }
   call.options.without.insert(call.without.begin(), call.without.end());
+  if (!call.profile.empty()) {
+    if (auto used = instrument::useProfile(call.options, call.profile); !used) return complain(used.error());
+  }
   call.inPlace = call.output.empty() && call.outputFolder.empty();
   if (!call.restore) {
     const auto runtime = runtimeFor(call.runtime);
@@ -217,6 +221,11 @@ void addInstrument(CLI::App& app, Action& chosen) {
                    "A file in which modules that are instrumented with it agree on the numbers of their\n"
                    "records, so that none has to be moved when it is loaded; made if missing, kept for the\n"
                    "next build")
+      ->type_name("FILE");
+  command
+      ->add_option("--profile", call->profile,
+                   "Put probes where they cost least by what this file of `traceback profile` says of which\n"
+                   "ways branches go")
       ->type_name("FILE");
   command->add_option("--report", call->report, "json: one object a file on standard output")
       ->check(CLI::IsMember({"text", "json"}));

@@ -35,6 +35,7 @@ constexpr char kPolicy[] = "--policy";
 constexpr char kOnly[] = "--only";
 constexpr char kExclude[] = "--exclude";
 constexpr char kMemory[] = "--memory";
+constexpr char kProfile[] = "--profile";
 
 struct RunCall {
   std::string snapFolder;
@@ -42,6 +43,7 @@ struct RunCall {
   std::string policy;
   std::vector<std::string> only, exclude;
   std::string memory;
+  std::string profile;
   bool nullMode = false;
   bool quiet = false;
 };
@@ -154,7 +156,12 @@ bool isChosen(const RunCall& call, const fs::path& program) {
 
 model::Result<instrument::Options> instrumentOptions(const RunCall& call) {
   auto options = optionsFromEnvironment();
-  if (options) options->nullMode = options->nullMode || call.nullMode;
+  if (!options) return options;
+  options->nullMode = options->nullMode || call.nullMode;
+  if (!call.profile.empty()) {
+    if (auto used = instrument::useProfile(*options, call.profile); !used)
+      return std::unexpected(used.error());
+  }
   return options;
 }
 
@@ -220,9 +227,9 @@ std::vector<std::string> takeProgramWords(std::vector<std::string>& arguments) {
   std::size_t i = 1;
   for (; i < arguments.size() && arguments[i].starts_with('-') && arguments[i] != "--"; ++i) {
     // and its value
-    if (std::ranges::contains(
-            std::initializer_list<std::string_view>{kSnapDir, kBufferSize, kPolicy, kOnly, kExclude, kMemory},
-            arguments[i]))
+    if (std::ranges::contains(std::initializer_list<std::string_view>{kSnapDir, kBufferSize, kPolicy, kOnly,
+                                                                      kExclude, kMemory, kProfile},
+                              arguments[i]))
       ++i;
   }
   std::vector<std::string> words;
@@ -252,6 +259,12 @@ void addRun(CLI::App& app, Action& chosen, const std::vector<std::string>& words
       ->type_name("PATTERN")
       ->allow_extra_args(false);
   addMemoryOption(*command, call->memory);
+  command
+      ->add_option(
+          kProfile, call->profile,
+          "Put probes where they cost least by what this file of `traceback profile` says of which ways\n"
+          "branches go")
+      ->type_name("FILE");
   command->add_flag("--null", call->nullMode, "Run a copy of the code without probes: records nothing");
   command->add_flag("--quiet", call->quiet, "Do not name snaps on standard error");
   command->usage("Usage: traceback run [OPTIONS] -- PROG [ARGUMENT...]");

@@ -1,0 +1,87 @@
+#include "loader/profile/count_branches.h"
+
+#include <unordered_map>
+
+#include "loader/reconstruct/path.h"
+#include "loader/reconstruct/snap_modules.h"
+#include "loader/reconstruct/snap_threads.h"
+#include "loader/snap/snap_contents.h"
+#include "runtime/format/record.h"
+
+namespace traceback::loader {
+
+namespace {
+
+using Times = std::unordered_map<format::Word, std::uint64_t>;
+
+void countWords(const SegmentWords& segment, Times& times) {
+  format::Word newest = format::kInvalidWord;
+  WordWindow words(segment);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const format::Word word = words[i];
+    if (!format::isDagRecord(word)) continue;
+    if (newest != format::kInvalidWord) ++times[newest];
+    newest = word;
+  }
+}
+
+Times timesOfRecords(std::vector<RecordedThread>& threads) {
+  Times times;
+  for (RecordedThread& thread : threads) {
+    if (!thread.ring) continue;
+    thread.ring->settleBeginnings();
+    for (const SegmentWords& segment : thread.ring->segments()) countWords(segment, times);
+    for (const auto& entry : thread.ring->history().entries)
+      for (const auto& count : entry.counts)
+        if (count.record != 0) times[count.record] += count.times;
+  }
+  return times;
+}
+
+bool isTaken(const format::BlockEntry& block, std::uint32_t path) {
+  const bool set = (path >> block.bit & 1) != 0;
+  return set == ((block.flags & format::kBlockBitTaken) != 0);
+}
+
+void addPath(const ResolvedDag& dag, const DagPath& path, std::uint64_t times, model::BranchProfile& profile) {
+  const std::string buildId = dag.map->buildId();
+  for (std::size_t i = 0; i < path.blocks.size(); ++i) {
+    const auto& block = dag.map->block(path.blocks[i].function, path.blocks[i].block);
+    const bool branches = block.end == format::BlockEnd::Branch && block.bit < format::kMaxPathBits;
+    if (!branches && i != 0) continue;
+    profile.add(buildId, block.start,
+                {.branched = branches ? times : 0,
+                 .taken = branches && isTaken(block, dag.path) ? times : 0,
+                 .begun = i == 0 ? times : 0});
+  }
+}
+
+}  // namespace
+
+model::Result<BranchCounting> countBranches(const std::filesystem::path& file, model::BranchProfile& profile) {
+  const auto snap = SnapReader::openFile(file);
+  if (!snap) return std::unexpected(snap.error());
+  model::LoadReport report;  // what is damaged is left out
+  const SnapContents contents = readContents(*snap, report);
+  LoadOptions options;
+  options.useDebugInformation = false;
+  const auto modules = findModules(*snap, contents, options, report,
+                                   [](double, const std::string&) { return true; });
+  auto threads = findThreads(*snap, contents, report);
+  BranchCounting counting;
+  DagPath path;
+  for (const auto& [word, times] : timesOfRecords(threads)) {
+    const auto dag = modules.table->resolve(word);
+    if (!dag || dag->map == nullptr || dag->map->buildId().empty() || dag->map->header().version == 1) {
+      counting.withoutMap += times;
+      continue;
+    }
+    decodePath(*dag->map, dag->dag, dag->path, path);
+    if (!path.explained) continue;
+    counting.records += times;
+    addPath(*dag, path, times, profile);
+  }
+  return counting;
+}
+
+}  // namespace traceback::loader
