@@ -14,10 +14,13 @@ namespace {
 // A block is hot with which at least one in so many of the module's records begins.
 constexpr std::uint64_t kHotOneIn = 10'000;
 
-std::string hashOf(loader::Bytes bytes) { return std::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size())); }
+std::string hashOf(loader::Bytes bytes) {
+  return std::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
+}
 
 model::Result<model::BranchProfile> parse(loader::Bytes bytes, const std::filesystem::path& path) {
-  return model::BranchProfile::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+  return model::BranchProfile::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                                     path.string());
 }
 
 void note(Function& f, const model::ModuleProfile& counts, std::uint64_t records) {

@@ -15,7 +15,8 @@ constexpr std::string_view kModule = "module ";
 constexpr std::size_t kLongestBuildId = 64;  // digits
 
 std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
-  return a > std::numeric_limits<std::uint64_t>::max() - b ? std::numeric_limits<std::uint64_t>::max() : a + b;
+  return a > std::numeric_limits<std::uint64_t>::max() - b ? std::numeric_limits<std::uint64_t>::max()
+                                                           : a + b;
 }
 
 // The number in front, and the blank behind it, or the text's end.
@@ -49,11 +50,14 @@ Result<BranchProfile> BranchProfile::parse(std::string_view text, const std::str
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    const auto wrong = [&](const char* what) { return fail(std::format("line {}: {}", number, what), origin); };
+    const auto wrong = [&](const char* what) {
+      return fail(std::format("line {}: {}", number, what), origin);
+    };
     if (number == 1) {
       if (line != kFirstLine)
-        return fail(line.starts_with("traceback-profile ") ? "is a profile of a version that this reader does not know"
-                                                           : "is no profile of traceback",
+        return fail(line.starts_with("traceback-profile ")
+                        ? "is a profile of a version that this reader does not know"
+                        : "is no profile of traceback",
                     origin);
       continue;
     }

@@ -8,10 +8,10 @@
 //   ADDRESS BRANCHED TAKEN BEGUN   of a block; any number of these
 //   module ...
 //
-// ADDRESS is the link-time address of the block's first instruction, hexadecimal; BRANCHED says how often the way is
-// known that the branch in which it ends went, TAKEN how often of these it was taken, BEGUN how often a record
-// began with the block: decimal. A module that comes twice, or a block, counts for both. Empty lines, and those that begin with `#`, mean
-// nothing.
+// ADDRESS is the link-time address of the block's first instruction, hexadecimal; BRANCHED says how often the
+// way is known that the branch in which it ends went, TAKEN how often of these it was taken, BEGUN how often
+// a record began with the block: decimal. A module that comes twice, or a block, counts for both. Empty
+// lines, and those that begin with `#`, mean nothing.
 #pragma once
 
 #include <cstdint>

@@ -43,7 +43,8 @@ bool isTaken(const format::BlockEntry& block, std::uint32_t path) {
   return set == ((block.flags & format::kBlockBitTaken) != 0);
 }
 
-void addPath(const ResolvedDag& dag, const DagPath& path, std::uint64_t times, model::BranchProfile& profile) {
+void addPath(const ResolvedDag& dag, const DagPath& path, std::uint64_t times,
+             model::BranchProfile& profile) {
   const std::string buildId = dag.map->buildId();
   for (std::size_t i = 0; i < path.blocks.size(); ++i) {
     const auto& block = dag.map->block(path.blocks[i].function, path.blocks[i].block);
@@ -58,15 +59,16 @@ void addPath(const ResolvedDag& dag, const DagPath& path, std::uint64_t times, m
 
 }  // namespace
 
-model::Result<BranchCounting> countBranches(const std::filesystem::path& file, model::BranchProfile& profile) {
+model::Result<BranchCounting> countBranches(const std::filesystem::path& file,
+                                            model::BranchProfile& profile) {
   const auto snap = SnapReader::openFile(file);
   if (!snap) return std::unexpected(snap.error());
   model::LoadReport report;  // what is damaged is left out
   const SnapContents contents = readContents(*snap, report);
   LoadOptions options;
   options.useDebugInformation = false;
-  const auto modules = findModules(*snap, contents, options, report,
-                                   [](double, const std::string&) { return true; });
+  const auto modules =
+      findModules(*snap, contents, options, report, [](double, const std::string&) { return true; });
   auto threads = findThreads(*snap, contents, report);
   BranchCounting counting;
   DagPath path;

@@ -1,4 +1,5 @@
-// A program that was recorded, profiled, and recorded by its profile: it does the same, and so does its trace.
+// A program that was recorded, profiled, and recorded by its profile: it does the same, and so does its
+// trace.
 #include <QDir>
 #include <QTest>
 
@@ -12,9 +13,9 @@ class ProfileTest : public QObject {
   CommandLine m_line;
 
   Ran crash(const QStringList& options, const char* folder) const {
-    return m_line.throughShell("ulimit -c 0; exec \"$@\"", QStringList{"run"} + options +
-                                                               QStringList{"--snap-dir", m_line.path(folder), "--",
-                                                                           CRASH_PROGRAM});
+    return m_line.throughShell(
+        "ulimit -c 0; exec \"$@\"",
+        QStringList{"run"} + options + QStringList{"--snap-dir", m_line.path(folder), "--", CRASH_PROGRAM});
   }
   QString snapIn(const char* folder) const {
     const auto snaps = QDir(m_line.path(folder)).entryList({"*.tbsnap"}, QDir::Files);
@@ -69,7 +70,8 @@ class ProfileTest : public QObject {
     QCOMPARE(ran.status, 1);
     QVERIFY2(ran.complainsInOneLine() && ran.err.contains("no profile"), ran.err.constData());
     QCOMPARE(readFile(other), QByteArray("mine\n"));
-    const Ran used = m_line.traceback({"instrument", CRASH_PROGRAM, "-o", m_line.path("out"), "--profile", other});
+    const Ran used =
+        m_line.traceback({"instrument", CRASH_PROGRAM, "-o", m_line.path("out"), "--profile", other});
     QCOMPARE(used.status, 1);
     QVERIFY2(used.complainsInOneLine() && used.err.contains("no profile"), used.err.constData());
     QVERIFY(!QFile::exists(m_line.path("out")));

@@ -69,7 +69,7 @@ class Overhead:
                 time.sleep(BETWEEN_SNAPS)
                 made = subprocess.run([self.traceback, "snap", "--memory", "none", str(process.pid)], env=self.environment, capture_output=True, text=True, check=False)
                 snaps += made.stdout.split("\n")[:1] if made.returncode == 0 else []
-        if process.returncode != 0 or not snaps:
+        if process.returncode < 0 or not snaps:  # (an exit status may be an answer)
             return f"training ended with {process.returncode}, {len(snaps)} snaps"
         made = subprocess.run([self.traceback, "profile", *snaps, "-o", self.profile(program)], env=self.environment, capture_output=True, text=True, check=False)
         for snap in snaps:

@@ -1,15 +1,16 @@
-"""What recording costs servers: requests a second and how long one takes, under a load that keeps them busy, plain and recorded in turns."""
+"""What recording costs servers: requests a second and how long one takes, under a load that keeps them busy, plain, recorded and by a profile in turns."""
 
 import dataclasses
 import pathlib
 import re
 import statistics
+import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "corpus"))
 import servers  # noqa: E402
-from objects import LEFT_OUT, Objects  # noqa: E402
+from objects import LEFT_OUT, SHOWN, Objects  # noqa: E402
 from runner import Runner  # noqa: E402
 
 SERVER_ON, LOAD_ON = ("taskset", "-c", "0"), "taskset -c 1 "  # so that the server is what there is too little of
@@ -24,6 +25,10 @@ LOADS = {  # by the server's name: what makes the load, and where in what it pri
     "postgresql": ("as $B/pgbench -c4 -j1 -T{seconds} -S -h 127.0.0.1 -p 15432 postgres", r"tps = ([\d.]+)", r"latency average = ([\d.]+) ms", ""),
 }
 REQUESTS_A_SECOND = 60_000  # about what redis answers
+PROCESSES = "apache2 nginx redis-server memcached postgres"
+# While the load goes on, of whatever is recorded.
+SNAPS = """({load}) & load=$!; sleep 1; mkdir -p snaps
+for i in 1 2 3; do for p in $(pidof {processes}); do {shown}/bin/traceback snap --memory none --snap-dir $PWD/snaps $p; done; sleep 0.3; done; wait $load"""
 
 
 def number(text: str, pattern: str) -> float | None:
@@ -37,10 +42,20 @@ def number(text: str, pattern: str) -> float | None:
 
 class Serving:
     def __init__(self, programs: pathlib.Path, state: pathlib.Path, build: str):
-        self.runner = Runner(Objects(programs.resolve() / "bin" / "traceback", state, build), state, programs, "bound")
+        self.traceback = programs.resolve() / "bin" / "traceback"
+        self.runner = Runner(Objects(self.traceback, state, build), state, programs, "bound")
 
     def close(self) -> None:
         self.runner.close()
+
+    def profile(self, server: servers.Server, lines: list[str]) -> pathlib.Path | str:
+        """Of the recorded server under such a load; or what went wrong."""
+        snapped = dataclasses.replace(server, load=SNAPS.format(load=server.load, processes=PROCESSES, shown=SHOWN))
+        said, _ = servers.said_of(snapped, self.runner, "probes", lines, SERVER_ON)
+        snaps = sorted((self.runner.top / server.name / "snaps").glob("*.tbsnap"))
+        profile = self.runner.top / f"{server.name}.tbprofile"
+        made = subprocess.run([self.traceback, "profile", *snaps, "-o", profile], capture_output=True, text=True, check=False)
+        return profile if made.returncode == 0 else f"{made.stderr.strip()} {said[-200:]}"
 
     def of(self, name: str, rounds: int, seconds: int) -> dict:
         load, rate, middle, late = LOADS[name]
@@ -52,11 +67,17 @@ class Serving:
         fine, told = servers.once(original, self.runner, "observed", [])
         if not fine:
             return {"problem": f"plain: {told}"}
-        lines, _ = self.runner.bound([path for path in self.runner.paths_observed() if not LEFT_OUT.search(path)], "probes")
-        figures = {mode: [] for mode in ("plain", "recorded")}
+        paths = [path for path in self.runner.paths_observed() if not LEFT_OUT.search(path)]
+        lines, _ = self.runner.bound(paths, "probes")
+        profile = self.profile(server, lines)
+        if isinstance(profile, str):
+            return {"problem": f"profile: {profile}"}
+        by_profile, _ = self.runner.bound(paths, "probes", {path: ("--profile", str(profile)) for path in paths})
+        bound = {"plain": [], "recorded": lines, "profiled": by_profile}
+        figures = {mode: [] for mode in bound}
         for _ in range(rounds):
             for mode, list_of in figures.items():
-                said, made = servers.said_of(server, self.runner, "probes" if mode == "recorded" else "plain", lines if mode == "recorded" else [], SERVER_ON)
+                said, made = servers.said_of(server, self.runner, "probes" if bound[mode] else "plain", bound[mode], SERVER_ON)
                 if re.search(original.failures, made) or "STOPPED 0" not in said or not number(made, rate):
                     return {"problem": f"{mode}: {' / '.join(made.strip().splitlines()[-3:]) or said[-200:]}"}
                 list_of.append((number(made, rate), number(made, middle), number(made, late)))
@@ -64,16 +85,19 @@ class Serving:
 
 
 def table(rows: list[tuple[str, dict]]) -> str:
-    out = ["## Servers\n\nOn one processor, all of which the load takes, from another; medians of runs in turns.\n",
-           "| server | requests a second, plain | recorded | change | median latency, ms | 99th percentile, ms |\n|---|---|---|---|---|---|"]
+    out = ["## Servers\n\nOn one processor, all of which the load takes, from another; medians of runs in turns. With a profile: of such a load.\n",
+           "| server | requests a second, plain | recorded | change | with a profile | change | median latency, ms | 99th percentile, ms |\n|---|---|---|---|---|---|---|---|"]
     for name, value in rows:
         if "problem" in value:
-            out.append(f"| {name} | not measured: {value['problem']} | | | | |")
+            out.append(f"| {name} | not measured: {value['problem']} | | | | | | |")
             continue
-        plain, recorded = value["plain"], value["recorded"]
+        plain, recorded, profiled = value["plain"], value["recorded"], value["profiled"]
 
-        def pair(index: int, plain=plain, recorded=recorded) -> str:
-            return f"{plain[index]:.3g}, {recorded[index]:.3g}" if plain[index] is not None and recorded[index] is not None else "-"
+        def all_of(index: int, figures=(plain, recorded, profiled)) -> str:
+            return ", ".join(f"{figure[index]:.3g}" for figure in figures) if all(figure[index] is not None for figure in figures) else "-"
 
-        out.append(f"| {name} | {plain[0]:,.0f} | {recorded[0]:,.0f} | {100 * (recorded[0] / plain[0] - 1):+.1f} % | {pair(1)} | {pair(2)} |")
+        def change(figures: list, plain=plain) -> str:
+            return f"{figures[0]:,.0f} | {100 * (figures[0] / plain[0] - 1):+.1f} %"
+
+        out.append(f"| {name} | {plain[0]:,.0f} | {change(recorded)} | {change(profiled)} | {all_of(1)} | {all_of(2)} |")
     return "\n".join(out) + "\n"

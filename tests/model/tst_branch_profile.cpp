@@ -32,7 +32,8 @@ class TestBranchProfile : public QObject {
 
   void modulesAndBlocksThatComeTwiceCountTwice() {
     const auto read = BranchProfile::parse(
-        "traceback-profile 1\n# by hand\nmodule ab\n10 4 1 0\n\nmodule cd\n10 1 1 1\nmodule ab\n10 2 2 3", "a");
+        "traceback-profile 1\n# by hand\nmodule ab\n10 4 1 0\n\nmodule cd\n10 1 1 1\nmodule ab\n10 2 2 3",
+        "a");
     QVERIFY(read.has_value());
     QVERIFY(read->find("ab")->at(0x10) == (BlockCounts{6, 3, 3}));
     QVERIFY(read->find("cd")->at(0x10) == (BlockCounts{1, 1, 1}));
@@ -41,7 +42,8 @@ class TestBranchProfile : public QObject {
   void countsDoNotRunOver() {
     const auto most = std::numeric_limits<std::uint64_t>::max();
     BranchProfile profile;
-    for (int i = 0; i < 2; ++i) profile.add("ab", 1, {.branched = most - 1, .taken = most - 1, .begun = most});
+    for (int i = 0; i < 2; ++i)
+      profile.add("ab", 1, {.branched = most - 1, .taken = most - 1, .begun = most});
     QVERIFY(profile.find("ab")->at(1) == (BlockCounts{most, most, most}));
     QVERIFY(BranchProfile::parse(profile.text(), "a").has_value());
   }
@@ -63,7 +65,8 @@ class TestBranchProfile : public QObject {
     row("a number too many", "traceback-profile 1\nmodule ab\n10 1 1 1 1\n", "line 3: is not 'ADDRESS");
     row("no number", "traceback-profile 1\nmodule ab\n\n10 1 x 1\n", "line 4: is not 'ADDRESS");
     row("a negative one", "traceback-profile 1\nmodule ab\n10 -1 1 1\n", "line 3: is not 'ADDRESS");
-    row("too large an address", "traceback-profile 1\nmodule ab\n100000000 1 1 1\n", "line 3: is not 'ADDRESS");
+    row("too large an address", "traceback-profile 1\nmodule ab\n100000000 1 1 1\n",
+        "line 3: is not 'ADDRESS");
     row("more taken than come to", "traceback-profile 1\nmodule ab\n10 1 2 1\n", "line 3: has a branch");
   }
   void whatIsWrongIsNamed() {

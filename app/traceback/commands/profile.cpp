@@ -26,7 +26,8 @@ model::Result<model::BranchProfile> formerProfile(const ProfileCall& call) {
   const auto file = loader::MappedFile::open(call.output, loader::MappedFile::Mode::Copy);
   if (!file) return std::unexpected(file.error());
   const auto bytes = file->bytes();
-  return model::BranchProfile::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, call.output);
+  return model::BranchProfile::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                                     call.output);
 }
 
 int writeProfile(const ProfileCall& call) {
@@ -70,9 +71,11 @@ void addProfile(CLI::App& app, Action& chosen) {
   command->footer(
       "Give the file to `traceback run --profile` or `traceback instrument --profile`: probes are then put "
       "where\n"
-      "they are seldom met. What is recorded stays the same. Snaps of work like that to come serve best, made "
+      "they are seldom met. What is recorded stays the same. Snaps of work like that to come serve best, "
+      "made "
       "while\n"
-      "it goes on (traceback snap): each has the last records of each thread, and samples of those before. It "
+      "it goes on (traceback snap): each has the last records of each thread, and samples of those before. "
+      "It "
       "holds\n"
       "for the same builds of the files, known by their build ids; of others nothing is known, and nothing "
       "lost.");
