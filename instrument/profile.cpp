@@ -18,11 +18,6 @@ std::string hashOf(loader::Bytes bytes) {
   return std::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
 }
 
-model::Result<model::BranchProfile> parse(loader::Bytes bytes, const std::filesystem::path& path) {
-  return model::BranchProfile::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                                     path.string());
-}
-
 void note(Function& f, const model::ModuleProfile& counts, std::uint64_t records) {
   for (Block& block : f.blocks) {
     const auto found = counts.find(std::uint32_t(f.instructions[block.first].address.value));
@@ -40,7 +35,8 @@ model::Result<void> useProfile(Options& options, const std::filesystem::path& pr
   const auto path = std::filesystem::absolute(profile, error);
   const auto file = loader::MappedFile::open(path, loader::MappedFile::Mode::Copy);
   if (!file) return std::unexpected(file.error());
-  if (const auto parsed = parse(file->bytes(), profile); !parsed) return std::unexpected(parsed.error());
+  if (const auto parsed = model::BranchProfile::parse(file->text(), profile.string()); !parsed)
+    return std::unexpected(parsed.error());
   options.profile = path;
   options.profileHash = hashOf(file->bytes());
   return {};
@@ -52,7 +48,7 @@ model::Result<void> applyProfile(Program& program, const Options& options) {
   if (!file) return std::unexpected(file.error());
   if (hashOf(file->bytes()) != options.profileHash)
     return model::fail("was changed meanwhile: begin again", options.profile.string());
-  const auto profile = parse(file->bytes(), options.profile);
+  const auto profile = model::BranchProfile::parse(file->text(), options.profile.string());
   if (!profile) return std::unexpected(profile.error());
   const model::ModuleProfile* counts = profile->find(program.image->buildId());
   if (counts == nullptr) return {};

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "loader/byte_reader.h"
@@ -34,6 +35,7 @@ class MappedFile {
   ~MappedFile();
 
   Bytes bytes() const { return {m_data, m_size}; }
+  std::string_view text() const { return {reinterpret_cast<const char*>(m_data), m_size}; }
   const std::filesystem::path& path() const { return m_path; }
 
  private:

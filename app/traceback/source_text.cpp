@@ -50,7 +50,7 @@ const SourceText::File& SourceText::file(const model::SourceFile& source) {
     file.path = candidate;
     file.same = same;
     file.lines.clear();
-    std::string_view rest(reinterpret_cast<const char*>(opened->bytes().data()), opened->bytes().size());
+    std::string_view rest = opened->text();
     while (!rest.empty()) {
       const auto end = rest.find('\n');
       file.lines.emplace_back(rest.substr(0, end));

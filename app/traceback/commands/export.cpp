@@ -1,8 +1,6 @@
 // traceback export: a trace as a file that others can read.
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <print>
 

@@ -25,9 +25,7 @@ model::Result<model::BranchProfile> formerProfile(const ProfileCall& call) {
   if (!call.add || !std::filesystem::exists(call.output)) return model::BranchProfile();
   const auto file = loader::MappedFile::open(call.output, loader::MappedFile::Mode::Copy);
   if (!file) return std::unexpected(file.error());
-  const auto bytes = file->bytes();
-  return model::BranchProfile::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                                     call.output);
+  return model::BranchProfile::parse(file->text(), call.output);
 }
 
 int writeProfile(const ProfileCall& call) {
