@@ -100,9 +100,13 @@ class SegmentBuilder {
     m_routinesAt = {alignUp(m_out.address.value + sizeof(format::ModuleHeader), kRoutineAlignment)};
     std::uint64_t at = alignUp(m_routinesAt.value + m_routines.code.size(), kCodeAlignment);
     m_out.copyStart = {at};
-    for (FunctionCode& copy : m_copies) {
-      copy.place = {at};
-      at = alignUp(at + copy.code.size(), kCodeAlignment);
+    // What ran, as far as a profile knows, lies together.
+    for (const bool ran : {true, false}) {
+      for (FunctionCode& copy : m_copies) {
+        if (copy.function->ran() != ran) continue;
+        copy.place = {at};
+        at = alignUp(at + copy.code.size(), kCodeAlignment);
+      }
     }
     m_out.copyEnd = {at};
     for (FunctionCode& copy : m_copies) {
@@ -301,6 +305,7 @@ class SegmentBuilder {
     m_header.codeSpan = m_plan.codeSpan;
     m_header.copyStart = m_out.copyStart.value;
     m_header.copyEnd = m_out.copyEnd.value;
+    std::ranges::sort(all, {}, &format::AddressEntry::copy);
     m_header.addressOffset = appendTable(std::as_bytes(std::span(all)));
     m_header.addressCount = std::uint32_t(all.size());
     m_header.fixupOffset = appendTable(std::as_bytes(std::span(fixups)));

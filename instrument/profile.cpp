@@ -22,8 +22,9 @@ void note(Function& f, const model::ModuleProfile& counts, std::uint64_t records
   for (Block& block : f.blocks) {
     const auto found = counts.find(std::uint32_t(f.instructions[block.first].address.value));
     if (found == counts.end()) continue;
-    const auto& [branched, taken, begun] = found->second;
+    const auto& [ran, branched, taken, begun] = found->second;
     if (branched != 0) block.taken = std::uint8_t(100 * (double(taken) / double(branched)));
+    block.ran = ran;
     block.hot = begun > records / kHotOneIn;
   }
 }

@@ -10,7 +10,7 @@ namespace traceback::model {
 
 namespace {
 
-constexpr std::string_view kFirstLine = "traceback-profile 1";
+constexpr std::string_view kFirstLine = "traceback-profile 2";
 constexpr std::string_view kModule = "module ";
 constexpr std::size_t kLongestBuildId = 64;  // digits
 
@@ -38,6 +38,7 @@ bool isBuildId(std::string_view text) {
 }  // namespace
 
 void BlockCounts::add(const BlockCounts& other) {
+  ran = sum(ran, other.ran);
   branched = sum(branched, other.branched);
   taken = sum(taken, other.taken);
   begun = sum(begun, other.begun);
@@ -69,13 +70,14 @@ Result<BranchProfile> BranchProfile::parse(std::string_view text, const std::str
       continue;
     }
     const auto address = takeNumber<std::uint32_t>(line, 16);
-    const auto branched = address ? takeNumber<std::uint64_t>(line, 10) : std::nullopt;
+    const auto ran = address ? takeNumber<std::uint64_t>(line, 10) : std::nullopt;
+    const auto branched = ran ? takeNumber<std::uint64_t>(line, 10) : std::nullopt;
     const auto taken = branched ? takeNumber<std::uint64_t>(line, 10) : std::nullopt;
     const auto begun = taken ? takeNumber<std::uint64_t>(line, 10) : std::nullopt;
-    if (!begun || !line.empty()) return wrong("is not 'ADDRESS BRANCHED TAKEN BEGUN'");
+    if (!begun || !line.empty()) return wrong("is not 'ADDRESS RAN BRANCHED TAKEN BEGUN'");
     if (module == nullptr) return wrong("is of no module");
     if (*taken > *branched) return wrong("has a branch that is taken more often than it is come to");
-    (*module)[*address].add({.branched = *branched, .taken = *taken, .begun = *begun});
+    (*module)[*address].add({.ran = *ran, .branched = *branched, .taken = *taken, .begun = *begun});
   }
   if (profile.m_modules.empty()) return fail("is an empty profile, or none of traceback", origin);
   return profile;
@@ -86,7 +88,8 @@ std::string BranchProfile::text() const {
   for (const auto& [buildId, module] : m_modules) {
     out += std::format("{}{}\n", kModule, buildId);
     for (const auto& [address, counts] : module)
-      out += std::format("{:x} {} {} {}\n", address, counts.branched, counts.taken, counts.begun);
+      out +=
+          std::format("{:x} {} {} {} {}\n", address, counts.ran, counts.branched, counts.taken, counts.begun);
   }
   return out;
 }

@@ -3,15 +3,15 @@
 //
 // As a text file, *.tbprofile:
 //
-//   traceback-profile 1
+//   traceback-profile 2
 //   module BUILD-ID                hexadecimal, of the original; what follows is of this module
-//   ADDRESS BRANCHED TAKEN BEGUN   of a block; any number of these
+//   ADDRESS RAN BRANCHED TAKEN BEGUN   of a block; any number of these
 //   module ...
 //
-// ADDRESS is the link-time address of the block's first instruction, hexadecimal; BRANCHED says how often the
-// way is known that the branch in which it ends went, TAKEN how often of these it was taken, BEGUN how often
-// a record began with the block: decimal. A module that comes twice, or a block, counts for both. Empty
-// lines, and those that begin with `#`, mean nothing.
+// ADDRESS is the link-time address of the block's first instruction, hexadecimal; RAN says how often it was
+// gone through, BRANCHED how often the way is known that the branch in which it ends went, TAKEN how often of
+// these it was taken, BEGUN how often a record began with the block: decimal. A module that comes twice, or a
+// block, counts for both. Empty lines, and those that begin with `#`, mean nothing.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@
 namespace traceback::model {
 
 struct BlockCounts {
-  std::uint64_t branched = 0, taken = 0, begun = 0;
+  std::uint64_t ran = 0, branched = 0, taken = 0, begun = 0;
 
   void add(const BlockCounts& other);
   friend bool operator==(const BlockCounts&, const BlockCounts&) = default;

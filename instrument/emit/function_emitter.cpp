@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "instrument/analysis/stubs.h"
 #include "instrument/emit/dispatch.h"
 #include "instrument/emit/probe_parts.h"
+#include "instrument/flow/layout.h"
 #include "instrument/flow/tiling.h"
 #include "runtime/format/module.h"
 #include "runtime/format/record.h"
@@ -37,8 +39,13 @@ class Emitter {
     m_displaced = m_code.newLabel();
     if (window) emitGate();
     if (m_keeps && (window || m_function.enteredWithoutCursor)) emitUnkeptEntry();
-    for (BlockIndex b = 0; b < m_function.blocks.size(); ++b) emitBlock(b);
-    emitFallOff();
+    const std::vector<BlockIndex> order = layOut(m_function);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      m_below = i + 1 < order.size() ? order[i + 1] : kNone;
+      emitBlock(order[i]);
+      goOn(order[i]);
+      m_above = order[i];
+    }
     emitTakenEdges();
     emitElsewhere();
     emitHeadsApart();
@@ -100,7 +107,7 @@ class Emitter {
     if (isHeadApart(b)) {
       m_code.bind(m_behindHeads[b]);
     } else {
-      if (b > 0 && isFallenInto(b)) passHead(b);
+      if (isFallenInto(b)) passHead(b);
       setOrigin(m_function.instructions[block.first], true);
       m_code.bind(m_blocks[b]);
       if (hasProbe(block)) {
@@ -116,7 +123,8 @@ class Emitter {
         m_tables.emitLoad(*tableJump, rawOf(m_function.instructions[i]));
         continue;
       }
-      m_edge = i + 1 == block.end ? takenEdgeOf(b) : std::optional<Label>();
+      m_inverts = i + 1 == block.end && isInverted(b);
+      m_edge = i + 1 < block.end ? std::optional<Label>() : m_inverts ? nextEdgeOf(b) : takenEdgeOf(b);
       m_passesEntry = i + 1 == block.end && block.passesEntry && m_options.probes;
       if (i + 1 == block.end && comparesSlot(block)) {
         emitBySlot(b);
@@ -126,16 +134,49 @@ class Emitter {
     }
     m_edge.reset();
     m_passesEntry = false;
-    if (setsBit(block) && block.bitEdge == 1) emitBit(block);
+    const bool inverted = std::exchange(m_inverts, false);
+    if (setsBit(block) && block.bitEdge == (inverted ? 0 : 1) && !bitIsSetInTarget(m_function, block))
+      emitBit(block);
+    m_inverted = inverted;
+  }
+
+  // Whether its branch leads where it did not, for what it did lead to comes right behind.
+  bool isInverted(BlockIndex b) const {
+    const Block& block = m_function.blocks[b];
+    return m_function.lastOf(block).flow == Flow::Branch && b + 1 < m_function.blocks.size() &&
+           m_below != b + 1 && m_below != kNone && block.successor[0] == m_below;
+  }
+  std::optional<Label> nextEdgeOf(BlockIndex b) {
+    const Block& block = m_function.blocks[b];
+    if (setsBit(block) && block.bitEdge == 1) {
+      m_takenEdges.push_back({m_code.newLabel(), b});
+      return m_takenEdges.back().label;
+    }
+    return labelBehind(block, 1);
+  }
+
+  // Where the original goes on with what stands elsewhere here.
+  void goOn(BlockIndex b) {
+    const Block& block = m_function.blocks[b];
+    if (m_inverted || !m_function.fallsOn(b)) return;
+    const BlockIndex next = b + 1;
+    if (next == m_function.blocks.size()) return emitFallOff();
+    if (next == m_below) return;
+    const unsigned edge = block.kind == format::BlockEnd::Branch ? 1 : 0;
+    if (block.reached && passes(block, edge, next)) return passHead(next);
+    setOrigin(m_function.instructions[block.end], true);
+    m_code.jump(m_blocks[next]);
   }
 
   bool hasProbe(const Block& block) const { return block.head && m_options.probes; }
 
   // Whether the record goes on from the block in front, whose code ends right here.
   bool isFallenInto(BlockIndex b) const {
-    const Block& above = m_function.blocks[b - 1];
-    return above.reached && ((above.kind == format::BlockEnd::FallThrough && passes(above, 0, b)) ||
-                             (above.kind == format::BlockEnd::Branch && passes(above, 1, b)));
+    if (m_above == kNone || (m_above + 1 != b && !m_inverted)) return false;
+    const Block& above = m_function.blocks[m_above];
+    return above.reached &&
+           ((above.kind == format::BlockEnd::FallThrough && passes(above, 0, b)) ||
+            (above.kind == format::BlockEnd::Branch && passes(above, m_inverted ? 0 : 1, b)));
   }
   bool passes(const Block& from, unsigned edge, BlockIndex to) const {
     return m_options.probes && from.successor[edge] == to && m_function.passesHead(from, edge);
@@ -252,10 +293,10 @@ class Emitter {
     if (block.kind != format::BlockEnd::Jump && block.kind != format::BlockEnd::Branch) return std::nullopt;
     return labelBehind(block);
   }
-  std::optional<Label> labelBehind(const Block& block) const {
-    const BlockIndex to = block.successor[0];
+  std::optional<Label> labelBehind(const Block& block, unsigned edge = 0) const {
+    const BlockIndex to = block.successor[edge];
     if (to == kNone) return std::nullopt;
-    return passes(block, 0, to) ? m_behindHeads[to] : m_blocks[to];
+    return passes(block, edge, to) ? m_behindHeads[to] : m_blocks[to];
   }
 
   void emitTakenEdges() {
@@ -264,7 +305,7 @@ class Emitter {
       setOrigin(m_function.lastOf(block), true);
       m_code.bind(edge.label);
       emitBit(block);
-      jumpTo(labelBehind(block), m_function.lastOf(block).target);
+      jumpTo(labelBehind(block, block.bitEdge), m_function.lastOf(block).target);
     }
   }
 
@@ -285,7 +326,7 @@ class Emitter {
           exactly ? m_code.jumpExactly(insn.target) : jumpTo(m_edge, insn.target);
         return;
       case Flow::Branch: {
-        const std::uint8_t condition = conditionOf(raw);
+        const std::uint8_t condition = conditionOf(raw) ^ (m_inverts ? 1 : 0);
         if (exactly)
           m_code.branchExactly(condition, insn.target);
         else if (m_edge)
@@ -494,6 +535,10 @@ class Emitter {
     VirtAddr slot;
   };
   std::vector<Elsewhere> m_elsewhere;
+  BlockIndex m_above = kNone,
+             m_below = kNone;  // what is in front of and behind the block that is being emitted
+  bool m_inverts = false;  // the branch that is being emitted is to lead there if its condition is not met
+  bool m_inverted = false;  // the last block's did
   std::optional<Label> m_edge;  // where the branch that is being emitted is to lead instead
   bool m_passesEntry = false;  // the call or jump that is being emitted
   std::vector<Label> m_separate;  // where the records of head probes are claimed

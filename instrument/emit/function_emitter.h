@@ -1,9 +1,11 @@
 // The copy of one function: its instructions with probes between them, and what goes with it out of line.
 //
 //   gate:     cmpq $0, bound(%rip); je displaced      only if its entry is patched
-//   blocks, in the original order: heads behind their probes, branches before those that set their bits; in
-//             front of a head that is fallen into, a jump that passes its probe
-//   taken edges: the probes of branches that set their bits when taken, and jumps to where they lead
+//   blocks, in the order of flow/layout.h: heads behind their probes, branches before those that set their
+//             bits, and turned round where what they lead to follows; in front of a head that is fallen into, a
+//             jump that passes its probe; a jump where what followed stands elsewhere
+//   taken edges: the probes of branches that set their bits when taken, and jumps to where they lead; or, of
+//             those that are turned round, when not
 //   heads apart: probes of heads that are only seldom come to, and jumps to the blocks
 //   slow ways: of jumps through tables, for what those do not have
 //   wraps:    the rare ends of head probes

@@ -166,6 +166,22 @@ void cutLoops(Function& f, bool openHeads) {
 
 }  // namespace
 
+bool Function::ran() const {
+  return std::ranges::any_of(blocks, [](const Block& block) { return block.ran != 0; });
+}
+
+bool Function::fallsOn(BlockIndex block) const {
+  switch (lastOf(blocks[block]).flow) {
+    case Flow::Jump:
+    case Flow::IndirectJump:
+    case Flow::Return:
+    case Flow::Stop:
+      return false;
+    default:
+      return true;
+  }
+}
+
 bool Function::runsOn() const {
   if (instructions.empty()) return false;
   switch (instructions.back().flow) {

@@ -39,6 +39,7 @@ struct Block {
   // As a profile says: in hundredths, how often its branch is taken; and whether many records begin with it.
   std::optional<std::uint8_t> taken;
   bool hot = false;
+  std::uint64_t ran = 0;  // how often it was gone through, as far as counted
   RegisterSet live = kAllRegisters;  // at its start
   FlagSet liveFlags = kAllFlags;
   // Where its last instruction leads out of the function, if it does.
@@ -97,8 +98,11 @@ struct Function {
 
   VirtAddr end() const { return {start.value + size}; }
   bool contains(VirtAddr a) const { return a >= start && a < end(); }
+  bool ran() const;  // as a profile says
   // Whether control may come to its end, other than behind a call.
   bool runsOn() const;
+  // Whether control may come to what stands behind the block, if only as a call returns.
+  bool fallsOn(BlockIndex block) const;
   // Index of the instruction that starts at the address, or -1.
   std::ptrdiff_t instructionAt(VirtAddr address) const;
   // The block that begins at the address, or kNone.

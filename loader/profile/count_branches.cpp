@@ -49,9 +49,9 @@ void addPath(const ResolvedDag& dag, const DagPath& path, std::uint64_t times,
   for (std::size_t i = 0; i < path.blocks.size(); ++i) {
     const auto& block = dag.map->block(path.blocks[i].function, path.blocks[i].block);
     const bool branches = block.end == format::BlockEnd::Branch && block.bit < format::kMaxPathBits;
-    if (!branches && i != 0) continue;
     profile.add(buildId, block.start,
-                {.branched = branches ? times : 0,
+                {.ran = times,
+                 .branched = branches ? times : 0,
                  .taken = branches && isTaken(block, dag.path) ? times : 0,
                  .begun = i == 0 ? times : 0});
   }

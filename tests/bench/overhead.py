@@ -94,7 +94,7 @@ class Overhead:
         figures = {mode: statistics.median(list_of) for mode, list_of in seconds.items()}
         if shutil.which("valgrind"):
             figures[REFERENCE] = run(REFERENCE).seconds
-        for mode in ("plain", "recorded"):
+        for mode in ("plain", "recorded", "profiled"):
             figures[f"{mode}_mb"] = measure.peak_megabytes(self.command(program, mode), self.folder, self.environment, program.reads)
         return {**figures, **growth(self.traceback, program)}
 
@@ -105,7 +105,7 @@ def chosen(names: list[str] | None) -> list[Program]:
 
 def table(rows: list[tuple[str, dict]]) -> str:
     out = ["## Overhead\n\nProcessor time as a ratio to the plain program's; medians of interleaved runs (valgrind, `--tool=none`: one). Memory: the peak's "
-           "growth over plain. With a profile: made of a run on other input.\n",
+           "growth over plain, recorded and with a profile. With a profile: made of a run on other input.\n",
            "| program | plain, s | copied code alone | recording | with a profile | valgrind | memory, MB | code, new over old (tables) |\n|---|---|---|---|---|---|---|---|"]
     good = [(name, value) for name, value in rows if "problem" not in value]
     for name, value in rows:
@@ -114,7 +114,7 @@ def table(rows: list[tuple[str, dict]]) -> str:
             continue
         valgrind = f"{value[REFERENCE] / value['plain']:.1f}" if REFERENCE in value else "-"
         out.append(f"| {name} | {value['plain']:.2f} | {value['null'] / value['plain']:.2f} | {value['recorded'] / value['plain']:.2f} | {value['profiled'] / value['plain']:.2f} | {valgrind} | "
-                   f"{value['plain_mb']:.0f} + {value['recorded_mb'] - value['plain_mb']:.1f} | {value['growth']:.2f} ({value['tables']:.2f}) |")
+                   f"{value['plain_mb']:.0f} + {value['recorded_mb'] - value['plain_mb']:.1f}, {value['profiled_mb'] - value['plain_mb']:.1f} | {value['growth']:.2f} ({value['tables']:.2f}) |")
     if good:
         def mean(mode: str) -> float:
             return statistics.geometric_mean(value[mode] / value["plain"] for _, value in good)

@@ -25,10 +25,14 @@ class MappedFunction:
         return f"{self.name or 'a function'} at {self.original:#x}"
 
 
-def functions(copy: pathlib.Path) -> list[MappedFunction]:
+def image_of(copy: pathlib.Path) -> bytes:
     with tempfile.NamedTemporaryFile() as section:
         subprocess.run(["objcopy", "--dump-section", f".traceback.map={section.name}", copy, "/dev/null"], check=True, capture_output=True)
-        image = section.read()
+        return section.read()
+
+
+def functions(copy: pathlib.Path) -> list[MappedFunction]:
+    image = image_of(copy)
     header_size, = struct.unpack_from("<I", image, 12)
     count, dags, blocks, addresses = struct.unpack_from("<4I", image, 40)
     strings = header_size + 56 * count + 12 * dags + 24 * blocks + 8 * addresses
@@ -38,3 +42,20 @@ def functions(copy: pathlib.Path) -> list[MappedFunction]:
         end = image.find(b"\0", strings + name)
         found.append(MappedFunction(i, original, place, size, copy_size, reason, image[strings + name:end].decode(errors="replace")))
     return found
+
+
+def profile_at_random(copy: pathlib.Path, seed: int) -> str:
+    """The text of a profile (model/branch_profile.h) that says anything of each block of the original; nothing if that has no build id.
+    The same of the same block, whichever others have copies."""
+    image = image_of(copy)
+    header_size, = struct.unpack_from("<I", image, 12)
+    count, dags, blocks = struct.unpack_from("<3I", image, 40)
+    id_size, = struct.unpack_from("<I", image, 60)
+    if id_size == 0:
+        return ""
+    lines = [f"traceback-profile 2\nmodule {image[64:64 + id_size].hex()}\n"]
+    for i in range(blocks):
+        start, = struct.unpack_from("<I", image, header_size + 56 * count + 12 * dags + 24 * i)
+        chance = ((start ^ seed) * 0x9E3779B97F4A7C15 % 2**64) >> 32
+        lines.append(f"{start:x} {chance % 3 * (chance >> 8 & 0xFFF)} 100 {(chance >> 4) % 3 * 50} {chance >> 2 & 1}\n")
+    return "".join(lines)

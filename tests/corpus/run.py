@@ -3,7 +3,8 @@
 
 Each job of jobs/ (see there) runs plain until it is known to be steady, then in null mode (copied code without probes),
 with probes, and in poison mode (original code that has copies is filled with breakpoints). Standard output, standard error,
-exit status and all files must be the same; a failure is cut down to one function. Servers, upstream's test suites and the count
+exit status and all files must be the same; a failure is cut down to one function. The mode "profile", only if it is asked for, has
+probes and blocks where profiles at random put them. Servers, upstream's test suites and the count
 of blocks that run follow, if no option names jobs or modes. Every file written is read again by the second decoder and eu-elflint.
 What it comes to is written to report.md and report.json in the state folder.
 """
@@ -30,7 +31,7 @@ def take_signals() -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./check corpus", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", metavar="PATTERN", action="append", help="jobs whose name fits this pattern of the shell; may be repeated")
-    parser.add_argument("--mode", action="append", choices=whole.MODES, help="in these modes only; may be repeated")
+    parser.add_argument("--mode", action="append", choices=(*whole.MODES, *whole.OTHER_MODES), help="in these modes only; may be repeated")
     parser.add_argument("--plain", action="store_true", help="only find out which jobs are steady")
     parser.add_argument("--way", choices=("bound", "run"), default="bound",
                         help="bound: copies stand in the originals' places; run: by `traceback run`")

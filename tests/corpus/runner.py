@@ -201,7 +201,7 @@ class Runner:
         return [sys.executable, HERE / "bound.py", listing, *words]
 
     def run(self, job: Script, mode: str, lines: list[str] | None = None, limit: float = SECONDS_PLAIN) -> Outcome:
-        """`mode` is plain, observed, null, probes or poison. What does not end in time is repeated with more of it."""
+        """`mode` is plain, observed, null, probes, poison or profile. What does not end in time is repeated with more of it."""
         try:
             return self.once(job, mode, lines, limit)
         except Late:

@@ -63,7 +63,7 @@ class Running(unittest.TestCase):
         gzip, job = str(runner.top / "gzip"), "setpriv --reuid=65534 --regid=65534 --clear-groups"
         script = Script("test", "other", f"run {job} {runner.top}/gzip -c < /etc/passwd | gzip -cd; run {job} grep -o libtraceback.so /proc/self/maps | sort -u\n")
         plain = runner.run(script, "plain")
-        for mode in ("null", "probes", "poison"):
+        for mode in ("null", "probes", "poison", "profile"):
             with self.subTest(mode=mode):
                 lines, alone = runner.bound([gzip, os.path.realpath("/usr/bin/grep")], mode)
                 self.assertEqual(alone, [])

@@ -19,8 +19,9 @@ from runner import HERE, TROUBLE, Runner, make_inputs
 from state import State, build_of, commit_of
 
 MODES = ("null", "probes", "poison")
+OTHER_MODES = ("profile",)  # only if they are asked for
 SECONDS_PLAIN, SECONDS_MODE = 2.5, 2.0  # for a job, two at once, with its share of the instrumenting
-WRITTEN_MEGABYTES = {"null": 5000, "probes": 9500, "poison": 5500}  # by all jobs
+WRITTEN_MEGABYTES = {"null": 5000, "probes": 9500, "poison": 5500, "profile": 9500}  # by all jobs
 SLOWER = 1.4  # a suite, instrumented
 NARROWING_SECONDS, ALL_NARROWING_SECONDS = 240, 1200
 
@@ -50,7 +51,7 @@ def judge(job: Script, runner: Runner, state: State, modes: list[str]) -> list[s
         plain = plain or runner.run(job, "plain")
         runner.trapped()
         try:
-            lines, alone = runner.bound(known["used"], mode) if runner.way == "bound" or mode == "poison" else ([], [])
+            lines, alone = runner.bound(known["used"], mode) if runner.way == "bound" or mode in ("poison", "profile") else ([], [])
             difference = plain.difference(runner.run(job, mode, lines, 60 + 30 * plain.seconds))
         except TROUBLE as failure:
             alone, difference = [], str(failure)
@@ -218,7 +219,7 @@ def main(options) -> int:
                 return narrow.main(job, pool.all[0], (options.mode or ["probes"])[0])
             whole = Whole(options, state, objects, pool)
             whole.run(stages, jobs)
-            return table.write(options.state, state, objects, whole.checks, [] if options.plain else list(MODES))
+            return table.write(options.state, state, objects, whole.checks, [] if options.plain else [*MODES, *(mode for mode in OTHER_MODES if mode in whole.modes)])
     except KeyboardInterrupt:
         print("corpus: stopped; the same command goes on from here", file=sys.stderr)
         return 130

@@ -274,7 +274,7 @@ class TestInstrument : public QObject {
 
   void aProfileIsKnownByItsBytes() {
     const QString profile = path("a b%20.tbprofile");
-    write(profile, "traceback-profile 1\nmodule ab\n10 1 1 1\n");
+    write(profile, "traceback-profile 2\nmodule ab\n10 1 1 1 1\n");
     instrument::Options options;
     QVERIFY(instrument::useProfile(options, profile.toStdString()).has_value());
     const auto text = instrument::textOf(options);
@@ -284,7 +284,7 @@ class TestInstrument : public QObject {
     QVERIFY(back && back->profile == options.profile && back->profileHash == options.profileHash);
     const auto report = instrumentFile(kProgram, path("profiled").toStdString(), *back);
     QVERIFY(report.has_value());
-    write(profile, "traceback-profile 1\nmodule ab\n10 2 1 1\n");
+    write(profile, "traceback-profile 2\nmodule ab\n10 2 2 1 1\n");
     const auto changed = instrumentFile(kProgram, path("profiled").toStdString(), *back);
     QVERIFY(!changed && changed.error().text().contains("changed meanwhile"));
     instrument::Options again;

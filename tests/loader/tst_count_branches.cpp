@@ -64,13 +64,15 @@ class CountBranchesTest : public QObject {
     QCOMPARE(profile.modules().size(), 1UL);
     const model::ModuleProfile* main = profile.find("abababab");
     if (main == nullptr) QFAIL("nothing of the module");
-    QVERIFY(main->at(0x1004) == (BlockCounts{.branched = 3, .taken = 1, .begun = 3}));
-    QVERIFY(main->at(0x1014) == (BlockCounts{.branched = 3, .taken = 2, .begun = 0}));
-    QVERIFY(main->at(0x1018) == (BlockCounts{.branched = 0, .taken = 0, .begun = 1}));
-    QCOMPARE(main->size(), 3UL);
+    QVERIFY(main->at(0x1004) == (BlockCounts{.ran = 3, .branched = 3, .taken = 1, .begun = 3}));
+    QVERIFY(main->at(0x1014) == (BlockCounts{.ran = 3, .branched = 3, .taken = 2, .begun = 0}));
+    QVERIFY(main->at(0x1018) == (BlockCounts{.ran = 1, .branched = 0, .taken = 0, .begun = 1}));
+    QVERIFY(main->at(0x100c) == (BlockCounts{.ran = 2, .branched = 0, .taken = 0, .begun = 0}));
+    QVERIFY(main->at(0x1010) == (BlockCounts{.ran = 1, .branched = 0, .taken = 0, .begun = 0}));
+    QCOMPARE(main->size(), 5UL);
     // And again, for both.
     QVERIFY(loader::countBranches(m_folder.filePath("a.tbsnap").toStdString(), profile).has_value());
-    QVERIFY(main->at(0x1004) == (BlockCounts{.branched = 6, .taken = 2, .begun = 6}));
+    QVERIFY(main->at(0x1004) == (BlockCounts{.ran = 6, .branched = 6, .taken = 2, .begun = 6}));
   }
 
   void recordsWithoutAMapAreCountedAsSuch() {

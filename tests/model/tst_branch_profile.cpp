@@ -16,14 +16,14 @@ class TestBranchProfile : public QObject {
  private slots:
   void whatIsWrittenIsRead() {
     BranchProfile profile;
-    profile.add("c0ffee", 0x1230, {.branched = 10, .taken = 3, .begun = 0});
-    profile.add("c0ffee", 0x1230, {.branched = 5, .taken = 5, .begun = 2});
-    profile.add("c0ffee", 0x1250, {.branched = 0, .taken = 0, .begun = 7});
-    profile.add("beef", 0xffff'ffff, {.branched = 1, .taken = 0, .begun = 0});
+    profile.add("c0ffee", 0x1230, {.ran = 10, .branched = 10, .taken = 3, .begun = 0});
+    profile.add("c0ffee", 0x1230, {.ran = 7, .branched = 5, .taken = 5, .begun = 2});
+    profile.add("c0ffee", 0x1250, {.ran = 7, .branched = 0, .taken = 0, .begun = 7});
+    profile.add("beef", 0xffff'ffff, {.ran = 1, .branched = 1, .taken = 0, .begun = 0});
     QCOMPARE(profile.records(), std::uint64_t(9));
-    QCOMPARE(profile.text(), std::string("traceback-profile 1\n"
-                                         "module beef\nffffffff 1 0 0\n"
-                                         "module c0ffee\n1230 15 8 2\n1250 0 0 7\n"));
+    QCOMPARE(profile.text(), std::string("traceback-profile 2\n"
+                                         "module beef\nffffffff 1 1 0 0\n"
+                                         "module c0ffee\n1230 17 15 8 2\n1250 7 0 0 7\n"));
     const auto read = BranchProfile::parse(profile.text(), "a.tbprofile");
     QVERIFY(read.has_value());
     QVERIFY(read->modules() == profile.modules());
@@ -32,19 +32,20 @@ class TestBranchProfile : public QObject {
 
   void modulesAndBlocksThatComeTwiceCountTwice() {
     const auto read = BranchProfile::parse(
-        "traceback-profile 1\n# by hand\nmodule ab\n10 4 1 0\n\nmodule cd\n10 1 1 1\nmodule ab\n10 2 2 3",
+        "traceback-profile 2\n# by hand\nmodule ab\n10 5 4 1 0\n\nmodule cd\n10 1 1 1 1\nmodule ab\n10 2 2 2 "
+        "3",
         "a");
     QVERIFY(read.has_value());
-    QVERIFY(read->find("ab")->at(0x10) == (BlockCounts{6, 3, 3}));
-    QVERIFY(read->find("cd")->at(0x10) == (BlockCounts{1, 1, 1}));
+    QVERIFY(read->find("ab")->at(0x10) == (BlockCounts{7, 6, 3, 3}));
+    QVERIFY(read->find("cd")->at(0x10) == (BlockCounts{1, 1, 1, 1}));
   }
 
   void countsDoNotRunOver() {
     const auto most = std::numeric_limits<std::uint64_t>::max();
     BranchProfile profile;
     for (int i = 0; i < 2; ++i)
-      profile.add("ab", 1, {.branched = most - 1, .taken = most - 1, .begun = most});
-    QVERIFY(profile.find("ab")->at(1) == (BlockCounts{most, most, most}));
+      profile.add("ab", 1, {.ran = most, .branched = most - 1, .taken = most - 1, .begun = most});
+    QVERIFY(profile.find("ab")->at(1) == (BlockCounts{most, most, most, most}));
     QVERIFY(BranchProfile::parse(profile.text(), "a").has_value());
   }
 
@@ -56,18 +57,19 @@ class TestBranchProfile : public QObject {
     };
     row("nothing", "", "empty");
     row("something else", "#!/bin/sh\n", "no profile of traceback");
-    row("a later version", "traceback-profile 2\n", "version");
-    row("no module", "traceback-profile 1\n", "empty");
-    row("counts of no module", "traceback-profile 1\n10 1 1 1\n", "line 2: is of no module");
-    row("no build id", "traceback-profile 1\nmodule GCC\n", "line 2: is not 'module BUILD-ID'");
-    row("an empty build id", "traceback-profile 1\nmodule \n", "line 2: is not 'module BUILD-ID'");
-    row("a number missing", "traceback-profile 1\nmodule ab\n10 1 1\n", "line 3: is not 'ADDRESS");
-    row("a number too many", "traceback-profile 1\nmodule ab\n10 1 1 1 1\n", "line 3: is not 'ADDRESS");
-    row("no number", "traceback-profile 1\nmodule ab\n\n10 1 x 1\n", "line 4: is not 'ADDRESS");
-    row("a negative one", "traceback-profile 1\nmodule ab\n10 -1 1 1\n", "line 3: is not 'ADDRESS");
-    row("too large an address", "traceback-profile 1\nmodule ab\n100000000 1 1 1\n",
+    row("a former version", "traceback-profile 1\nmodule ab\n10 1 1 1\n", "version");
+    row("a later version", "traceback-profile 3\n", "version");
+    row("no module", "traceback-profile 2\n", "empty");
+    row("counts of no module", "traceback-profile 2\n10 1 1 1 1\n", "line 2: is of no module");
+    row("no build id", "traceback-profile 2\nmodule GCC\n", "line 2: is not 'module BUILD-ID'");
+    row("an empty build id", "traceback-profile 2\nmodule \n", "line 2: is not 'module BUILD-ID'");
+    row("a number missing", "traceback-profile 2\nmodule ab\n10 1 1 1\n", "line 3: is not 'ADDRESS");
+    row("a number too many", "traceback-profile 2\nmodule ab\n10 1 1 1 1 1\n", "line 3: is not 'ADDRESS");
+    row("no number", "traceback-profile 2\nmodule ab\n\n10 1 1 x 1\n", "line 4: is not 'ADDRESS");
+    row("a negative one", "traceback-profile 2\nmodule ab\n10 1 -1 1 1\n", "line 3: is not 'ADDRESS");
+    row("too large an address", "traceback-profile 2\nmodule ab\n100000000 1 1 1 1\n",
         "line 3: is not 'ADDRESS");
-    row("more taken than come to", "traceback-profile 1\nmodule ab\n10 1 2 1\n", "line 3: has a branch");
+    row("more taken than come to", "traceback-profile 2\nmodule ab\n10 2 1 2 1\n", "line 3: has a branch");
   }
   void whatIsWrongIsNamed() {
     QFETCH(QByteArray, text);

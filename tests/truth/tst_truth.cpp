@@ -94,13 +94,19 @@ int writeProfile(const QString& program, const QString& instrumented, unsigned s
   if (!file || !notes || !out.open(QFile::WriteOnly)) return 0;
   const QString buildId =
       QRegularExpression("Build ID: ([0-9a-f]+)").match(QString::fromUtf8(notes->output)).captured(1);
-  out.write("traceback-profile 1\nmodule " + buildId.toUtf8() + "\n");
+  out.write("traceback-profile 2\nmodule " + buildId.toUtf8() + "\n");
   std::mt19937 random(seed);
   int count = 0;
   for (const InstrumentedFunction& function : file->functions) {
     for (const format::BlockEntry& block : function.blocks) {
       const auto taken = random() % 3 * 50;
-      out.write(QString("%1 100 %2 %3\n").arg(block.start, 0, 16).arg(taken).arg(random() % 2).toUtf8());
+      const auto ran = random() % 3 * random() % 1000;
+      out.write(QString("%1 %2 100 %3 %4\n")
+                    .arg(block.start, 0, 16)
+                    .arg(ran)
+                    .arg(taken)
+                    .arg(random() % 2)
+                    .toUtf8());
       ++count;
     }
   }

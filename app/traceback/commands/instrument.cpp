@@ -223,9 +223,10 @@ void addInstrument(CLI::App& app, Action& chosen) {
                    "next build")
       ->type_name("FILE");
   command
-      ->add_option("--profile", call->profile,
-                   "Put probes where they cost least by what this file of `traceback profile` says of which\n"
-                   "ways branches go")
+      ->add_option(
+          "--profile", call->profile,
+          "Put probes and code where they cost least by what this file of `traceback profile` says of which\n"
+          "ways branches go")
       ->type_name("FILE");
   command->add_option("--report", call->report, "json: one object a file on standard output")
       ->check(CLI::IsMember({"text", "json"}));

@@ -262,8 +262,8 @@ void addRun(CLI::App& app, Action& chosen, const std::vector<std::string>& words
   command
       ->add_option(
           kProfile, call->profile,
-          "Put probes where they cost least by what this file of `traceback profile` says of which ways\n"
-          "branches go")
+          "Put probes and code where they cost least by what this file of `traceback profile` says of\n"
+          "which ways branches go")
       ->type_name("FILE");
   command->add_flag("--null", call->nullMode, "Run a copy of the code without probes: records nothing");
   command->add_flag("--quiet", call->quiet, "Do not name snaps on standard error");

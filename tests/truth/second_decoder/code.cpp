@@ -234,4 +234,22 @@ std::string Decoder::text(const Code& code) const {
   return text;
 }
 
+namespace {
+
+// 7x, or 0f 8x, behind prefixes: x, whose last bit says which of two contraries it is.
+std::optional<unsigned> conditionOf(const Code& code) {
+  unsigned at = 0;
+  while (at + 2 < code.size && (code.bytes[at] == 0x2E || code.bytes[at] == 0x3E || code.bytes[at] == 0xF2))
+    ++at;
+  const unsigned op = code.bytes[at] == 0x0F ? code.bytes[at + 1] - 0x10U : code.bytes[at];
+  return code.direct && (op & 0xF0U) == 0x70 ? std::optional(op & 0x0FU) : std::nullopt;
+}
+
+}  // namespace
+
+bool areContraries(const Code& one, const Code& other) {
+  const auto first = conditionOf(one), second = conditionOf(other);
+  return first && second && (*first ^ *second) == 1;
+}
+
 }  // namespace traceback::truth

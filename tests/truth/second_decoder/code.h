@@ -54,5 +54,7 @@ class Decoder {
 bool isShortOnly(unsigned id);
 // Whether nothing follows it.
 bool endsFlow(unsigned id);
+// Whether both are direct conditional jumps, and one goes where the other does not.
+bool areContraries(const Code& one, const Code& other);
 
 }  // namespace traceback::truth

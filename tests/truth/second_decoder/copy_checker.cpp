@@ -112,66 +112,88 @@ bool CopyChecker::checkUnkeptEntry(Line& line) {
   return checkKeeps(line, true);
 }
 
+// Whatever order the blocks stand in: each instruction once.
 bool CopyChecker::checkBlocks(Line& line) {
-  while (line.next < line.original.size()) {
+  line.copied.assign(line.original.size(), false);
+  for (std::size_t left = line.original.size(); left > 0; --left) {
+    if (!findDue(line)) return false;
     const Code& original = line.original[line.next];
-    const std::uint64_t front = line.pc;
-    line.scratch = 0;
-    auto [origin, fixed] = originOf(*line.function, line.pc);
-    if (origin != original.address) {
-      if (!fixed || !checkProbeOfBranchTo(line, origin, original)) {
-        if (!fixed)
-          fail(line, front,
-               std::format("stands for {:#x}, but {:#x} is due ({})", origin, original.address,
-                           text(original)));
-        return false;
-      }
-      std::tie(origin, fixed) = originOf(*line.function, line.pc);
-      if (origin != original.address) return fail(line, line.pc, "stands for something else"), false;
-    }
-    const format::BlockEntry* head = headAt(line, original.address);
-    bool passing = false;
-    if (head != nullptr && fallsOnFromAbove(line)) {
-      if (fallsPast(line, original.address) && !checkPassing(line, original.address, passing)) return false;
-      fixed = originOf(*line.function, line.pc).second;
-    }
-    const std::uint64_t start = line.pc;
-    bool probe = false, dispatch = false, table = false;
-    line.scratch = 0;
-    // At the start of a block only may a probe be.
-    if (fixed && !checkProbe(line, Probe::Head, origin, (*line.needs)[line.next], probe)) return false;
-    if (passing && !probe) return fail(line, start, "a jump past a probe that is not there"), false;
-    if (head != nullptr && !probe) {
-      line.headsApart[std::uint32_t(head - line.function->blocks.data())] = m_copies.size();
-      if (fallsOnFromAbove(line) && !fallsPast(line, original.address))
-        return fail(line, line.pc, "control comes here without the probe that is due"), false;
-    }
-    if (head != nullptr) m_behindHeads[original.address] = line.pc;
-    m_copies.emplace_back(original.address, passing ? start : front);
-    std::uint64_t itself = line.pc;
-    const bool indirect = original.id == X86_INS_JMP && !original.direct;
-    const bool throughTable = line.next < line.tableJumpEnd;
-    if (!checkTableLoad(line, original, table)) return false;
-    if (indirect && !table && !throughTable && !checkDispatch(line, original, dispatch)) return false;
-    if (dispatch || table) {
-      ++m_findings.instructions;
-    } else {
-      const auto [self, stillFixed] = originOf(*line.function, line.pc);
-      if (self != original.address || (stillFixed && !original.direct))
-        return fail(line, line.pc, std::format("stands for {:#x}, but is {:#x}", self, original.address)),
-               false;
-      const bool bySlot = blockBySlot(line, original) != nullptr || comparesSlot(line, original);
-      if (bySlot ? !checkBySlot(line, original, itself) : !checkInstruction(line, original, false))
-        return false;
-    }
-    m_places.push_back({start, itself, line.pc, original.address, original.size, line.scratch, false,
-                        throughTable ? line.tableJumps.back().lost() : std::uint16_t{0}});
-    if (!checkProbeBehind(line, original)) return false;
-    ++line.next;
+    if (!checkCopied(line, original)) return false;
+    line.copied[line.next] = true;
+    line.above = endsFlow(original.id) ? std::nullopt : std::optional(line.next);
+    if (line.above && line.next + 1 == line.original.size() && !checkFallOff(line)) return false;
   }
+  if (!line.above) return true;
+  bool elsewhere = false;
+  const std::uint64_t next = line.original[*line.above + 1].address;
+  if (line.inverted || !goesOnElsewhere(line, next, elsewhere)) return false;
+  if (!elsewhere) return fail(line, line.pc, "control runs out of the blocks"), false;
+  return true;
+}
+
+bool CopyChecker::checkCopied(Line& line, const Code& original) {
+  const std::uint64_t front = line.pc;
+  line.scratch = 0;
+  auto [origin, fixed] = originOf(*line.function, line.pc);
+  if (origin != original.address) {
+    if (!fixed || !checkProbeOfBranchTo(line, origin, original)) {
+      if (!fixed)
+        fail(
+            line, front,
+            std::format("stands for {:#x}, but {:#x} is due ({})", origin, original.address, text(original)));
+      return false;
+    }
+    std::tie(origin, fixed) = originOf(*line.function, line.pc);
+    if (origin != original.address) return fail(line, line.pc, "stands for something else"), false;
+  }
+  const format::BlockEntry* head = headAt(line, original.address);
+  const bool falls = fallsOnFromAbove(line), fallsPastHead = falls && fallsPast(line);
+  bool passing = false;
+  if (head != nullptr && falls) {
+    if (fallsPastHead && !checkPassing(line, original.address, passing)) return false;
+    fixed = originOf(*line.function, line.pc).second;
+  }
+  const std::uint64_t start = line.pc;
+  bool probe = false, dispatch = false, table = false;
+  line.scratch = 0;
+  // At the start of a block only may a probe be.
+  if (fixed && !checkProbe(line, Probe::Head, origin, (*line.needs)[line.next], probe)) return false;
+  if (passing && !probe) return fail(line, start, "a jump past a probe that is not there"), false;
+  if (head != nullptr && !probe) {
+    line.headsApart[std::uint32_t(head - line.function->blocks.data())] = m_copies.size();
+    if (falls && !fallsPastHead)
+      return fail(line, line.pc, "control comes here without the probe that is due"), false;
+  }
+  if (head != nullptr) m_behindHeads[original.address] = line.pc;
+  m_copies.emplace_back(original.address, passing ? start : front);
+  std::uint64_t itself = line.pc;
+  line.inverted = false;
+  const bool indirect = original.id == X86_INS_JMP && !original.direct;
+  const bool throughTable = !line.tableJumps.empty() && line.next >= line.tableJumps.back().load &&
+                            line.next <= line.tableJumps.back().jump;
+  if (!checkTableLoad(line, original, table)) return false;
+  if (indirect && !table && !throughTable && !checkDispatch(line, original, dispatch)) return false;
+  if (dispatch || table) {
+    ++m_findings.instructions;
+  } else {
+    const auto [self, stillFixed] = originOf(*line.function, line.pc);
+    if (self != original.address || (stillFixed && !original.direct))
+      return fail(line, line.pc, std::format("stands for {:#x}, but is {:#x}", self, original.address)),
+             false;
+    const bool bySlot = blockBySlot(line, original) != nullptr || comparesSlot(line, original);
+    if (bySlot ? !checkBySlot(line, original, itself) : !checkInstruction(line, original, false))
+      return false;
+  }
+  m_places.push_back({start, itself, line.pc, original.address, original.size, line.scratch, false,
+                      throughTable ? line.tableJumps.back().lost() : std::uint16_t{0}});
+  return checkProbeBehind(line, original);
+}
+
+// Behind the last instruction of a function that runs past its end: on in the original.
+bool CopyChecker::checkFallOff(Line& line) {
+  line.above.reset();
   const Code& last = line.original.back();
-  if (endsFlow(last.id)) return true;
-  Code c;  // runs past its end: on in the original
+  Code c;
   const std::uint64_t end = line.function->entry.original + line.function->entry.originalSize;
   if (!code(line, c)) return false;
   if (c.id == X86_INS_JMP && c.direct) {
@@ -179,7 +201,7 @@ bool CopyChecker::checkBlocks(Line& line) {
     const bool behindCall = last.effects.leaves == Leaves::Call;
     m_obligations.push_back({c.address, c.target, end, true, 0, line.keeps.value_or(false) && !behindCall});
     m_places.push_back({c.address, 0, line.pc, last.address, last.size});
-  } else if (!(last.id == X86_INS_CALL)) {
+  } else if (last.id != X86_INS_CALL) {
     return fail(line, c.address, "the copy runs past its end"), false;
   }
   return true;
@@ -239,6 +261,12 @@ bool CopyChecker::checkWindow(Line& line, std::uint64_t window) {
 }
 
 void CopyChecker::check(std::size_t index) {
+  const auto first = std::ptrdiff_t(m_copies.size());
+  checkCopy(index);
+  std::sort(m_copies.begin() + first, m_copies.end());
+}
+
+void CopyChecker::checkCopy(std::size_t index) {
   const InstrumentedFunction& function = m_file.functions[index];
   const format::FunctionEntry& entry = function.entry;
   m_places.clear();

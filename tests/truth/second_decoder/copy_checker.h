@@ -78,6 +78,9 @@ class CopyChecker {
     std::uint64_t pc = 0, end = 0;
     std::uint16_t scratch = 0;  // of the probe that was met last
     std::size_t next = 0;  // original instruction that is due
+    std::vector<bool> copied;  // by original instruction: it was met
+    std::optional<std::size_t> above;  // that from which control falls to what is due
+    bool inverted = false;  // for its condition is the contrary, and what it led to follows
     std::set<std::uint32_t> headsSeen, lightsSeen;
     std::map<std::uint64_t, std::uint32_t> withBit;  // blocks with a bit, by the branch that they end in
     std::map<std::uint64_t, std::uint32_t> blockAt;  // by start
@@ -119,7 +122,6 @@ class CopyChecker {
       std::uint16_t lost() const { return std::uint16_t((1U << target | 1U << scratch) & 0xFFFF); }
     };
     std::vector<TableJump> tableJumps;
-    std::size_t tableJumpEnd = 0;  // of the last: behind its jump
   };
 
   void fail(const Line& line, std::uint64_t at, const std::string& what);
@@ -129,9 +131,19 @@ class CopyChecker {
   bool take(Line& line, Code& out);
   std::pair<std::uint64_t, bool> originOf(const InstrumentedFunction& function, std::uint64_t at) const;
 
+  void checkCopy(std::size_t index);
   bool checkWindow(Line& line, std::uint64_t window);
   bool checkGate(Line& line, std::uint64_t& displaced);
   bool checkBlocks(Line& line);
+  bool checkCopied(Line& line, const Code& original);
+  bool checkFallOff(Line& line);
+  bool findDue(Line& line);
+  bool standsThroughout(const InstrumentedFunction& function, std::uint64_t from, std::uint64_t to,
+                        std::uint64_t original) const;
+  Needs needsAt(const Line& line, std::uint64_t address) const;
+  std::uint64_t beginsAt(const Line& line, std::uint64_t at);
+  bool goesOnElsewhere(Line& line, std::uint64_t original, bool& found);
+  bool checkInverted(Line& line, const Code& original, const Code& copy);
   enum class Probe : std::uint8_t { Head, Light };
   bool checkProbe(Line& line, Probe kind, std::uint64_t original, const Needs& needs, bool& found);
   bool checkScratch(const Line& line, std::uint64_t at, const Needs& needs, std::uint16_t written,
@@ -144,8 +156,8 @@ class CopyChecker {
   bool checkPassing(Line& line, std::uint64_t original, bool& found);
   const format::BlockEntry* headAt(const Line& line, std::uint64_t original) const;
   static bool fallsOnFromAbove(const Line& line);
-  static bool fallsPast(const Line& line, std::uint64_t head);
-  static bool passesHead(const Line& line, const Code& jump);
+  static bool fallsPast(const Line& line);
+  static bool passesHead(const Line& line, const Code& jump, unsigned edge = 0);
   bool setsBitOutOfLine(const Line& line, std::uint64_t branch, std::uint32_t& block) const;
   void transfer(Line& line, const Code& original, std::uint64_t from, std::uint64_t to, bool mayStay);
   bool checkBits(const InstrumentedFunction& function);

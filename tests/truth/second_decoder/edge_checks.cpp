@@ -8,6 +8,13 @@
 
 namespace traceback::truth {
 
+// What is needed there, in the function or out of it.
+Needs CopyChecker::needsAt(const Line& line, std::uint64_t address) const {
+  const auto found = std::ranges::lower_bound(line.original, address, {}, &Code::address);
+  if (found == line.original.end() || found->address != address) return m_flags.at(address);
+  return (*line.needs)[std::size_t(found - line.original.begin())];
+}
+
 // Whether the branch's bit is set on its taken edge, by a probe that is no part of the block it leads to.
 bool CopyChecker::setsBitOutOfLine(const Line& line, std::uint64_t branch, std::uint32_t& block) const {
   const auto found = line.withBit.find(branch);
@@ -30,12 +37,14 @@ void CopyChecker::transfer(Line& line, const Code& original, std::uint64_t from,
                              passesHead(line, original)});
 }
 
-// Whether the map says that the record goes on where the jump, branch or call leads, past a head's probe.
-bool CopyChecker::passesHead(const Line& line, const Code& jump) {
+// Whether the map says that the record goes on where the jump, branch or call leads, past a head's probe; or
+// where a branch goes on if it is not taken.
+bool CopyChecker::passesHead(const Line& line, const Code& jump, unsigned edge) {
   const auto at = line.blockBefore.find(jump.address + jump.size);
   if (at == line.blockBefore.end()) return false;
   const format::BlockEntry& block = line.function->blocks[at->second];
-  return format::passesEntry(block) || (block.end != format::BlockEnd::Call && format::passesHead(block, 0));
+  return format::passesEntry(block) ||
+         (block.end != format::BlockEnd::Call && format::passesHead(block, edge));
 }
 
 // Null if there is none, or no probes are.
@@ -45,13 +54,6 @@ const format::BlockEntry* CopyChecker::headAt(const Line& line, std::uint64_t or
   if (at == line.blockAt.end()) return nullptr;
   const format::BlockEntry& block = line.function->blocks[at->second];
   return (block.flags & format::kBlockHead) != 0 ? &block : nullptr;
-}
-
-// Whether control comes to the instruction that is due from the one in front of it.
-bool CopyChecker::fallsOnFromAbove(const Line& line) {
-  if (line.next == 0) return false;
-  const Code& above = line.original[line.next - 1];
-  return !endsFlow(above.id) && isReached(line, above.address);
 }
 
 // A jump past the probe that stands in front of the instruction, and stands for just that one itself.
@@ -67,14 +69,6 @@ bool CopyChecker::checkPassing(Line& line, std::uint64_t original, bool& found) 
   return true;
 }
 
-// Whether the map says that the record goes on from the block in front of a head, past its probe.
-bool CopyChecker::fallsPast(const Line& line, std::uint64_t head) {
-  const auto above = line.blockBefore.find(head);
-  if (above == line.blockBefore.end()) return false;
-  const format::BlockEntry& block = line.function->blocks[above->second];
-  return format::passesHead(block, block.end == format::BlockEnd::Branch ? 1 : 0);
-}
-
 // In front of an instruction: the probe of a branch that leads there when taken. Nothing else may.
 bool CopyChecker::checkProbeOfBranchTo(Line& line, std::uint64_t branch, const Code& target) {
   const auto& blocks = line.function->blocks;
@@ -87,8 +81,7 @@ bool CopyChecker::checkProbeOfBranchTo(Line& line, std::uint64_t branch, const C
     return fail(line, line.pc,
                 std::format("stands for {:#x}, but {:#x} is due ({})", branch, target.address, text(target))),
            false;
-  if (line.next == 0 ||
-      (!endsFlow(line.original[line.next - 1].id) && isReached(line, line.original[line.next - 1].address)))
+  if (fallsOnFromAbove(line) && !(line.inverted && line.original[*line.above].address == branch))
     return fail(line, line.pc, "control also comes from above to where a branch's bit is set"), false;
   m_onlyBy[target.address] = branch;
   const std::uint64_t start = line.pc;
@@ -99,21 +92,23 @@ bool CopyChecker::checkProbeOfBranchTo(Line& line, std::uint64_t branch, const C
   return true;
 }
 
-// Behind a branch: its probe, if its bit says that it was not taken.
+// Behind a branch: its probe, if its bit says that it was not taken; or was, if that is what follows, unless
+// it is set there.
 bool CopyChecker::checkProbeBehind(Line& line, const Code& branch) {
   const auto block = line.withBit.find(branch.address);
   if (block == line.withBit.end() || blockBySlot(line, branch) != nullptr ||
-      (m_file.map.flags & format::kMapIsNull) != 0 ||
-      (line.function->blocks[block->second].flags & format::kBlockBitTaken) != 0)
+      (m_file.map.flags & format::kMapIsNull) != 0)
     return true;
+  const bool taken = (line.function->blocks[block->second].flags & format::kBlockBitTaken) != 0;
+  std::uint32_t outOfLine = 0;
+  if (taken != line.inverted || (taken && !setsBitOutOfLine(line, branch.address, outOfLine))) return true;
   const auto [origin, fixed] = originOf(*line.function, line.pc);
   if (origin != branch.address || !fixed) return fail(line, line.pc, "no probe behind the branch"), false;
   const std::uint64_t start = line.pc;
-  const Needs all{0xFFFF, kStatusFlags};
   bool found = false;
   line.scratch = 0;
   if (!checkProbe(line, Probe::Light, branch.address,
-                  line.next + 1 < line.needs->size() ? (*line.needs)[line.next + 1] : all, found))
+                  needsAt(line, taken ? branch.target : branch.address + branch.size), found))
     return false;
   if (!found) return fail(line, start, "no probe behind the branch"), false;
   m_places.push_back({start, 0, line.pc, branch.address, 0, line.scratch, true});
@@ -134,25 +129,20 @@ bool CopyChecker::checkTakenEdges(Line& line) {
     const auto [origin, fixed] = originOf(*line.function, at);
     if (origin != branch->address || !fixed)
       return fail(line, at, "a branch's probe stands for something else"), false;
-    const auto target = std::ranges::lower_bound(line.original, branch->target, {}, &Code::address);
-    const bool within = target != line.original.end() && target->address == branch->target;
+    const bool taken = (block.flags & format::kBlockBitTaken) != 0;
+    const std::uint64_t target = taken ? branch->target : branch->address + branch->size;
     line.pc = at;
     line.scratch = 0;
     bool found = false;
-    if (!checkProbe(
-            line, Probe::Light, branch->address,
-            within ? (*line.needs)[std::size_t(target - line.original.begin())] : m_flags.at(branch->target),
-            found))
-      return false;
+    if (!checkProbe(line, Probe::Light, branch->address, needsAt(line, target), found)) return false;
     Code jump;
     if (!found || !take(line, jump)) return fail(line, at, "no probe where a branch leads"), false;
     if (jump.id != X86_INS_JMP || !jump.direct)
       return fail(line, jump.address, "does not go on: " + text(jump)), false;
     const format::FunctionEntry& entry = line.function->entry;
-    const bool inside =
-        branch->target >= entry.original && branch->target - entry.original < entry.originalSize;
-    m_obligations.push_back({jump.address, jump.target, branch->target, !inside, branch->address,
-                             line.keeps.value_or(false), passesHead(line, *branch)});
+    const bool inside = target >= entry.original && target - entry.original < entry.originalSize;
+    m_obligations.push_back({jump.address, jump.target, target, !inside, branch->address,
+                             line.keeps.value_or(false), passesHead(line, *branch, taken ? 0 : 1)});
     m_places.push_back({at, 0, line.pc, branch->address, 0, line.scratch, true});
     end = std::max(end, line.pc);
   }

@@ -29,6 +29,7 @@ bool CopyChecker::checkInstruction(Line& line, const Code& original, bool exactl
   if (!take(line, copy)) return false;
   const format::FunctionEntry& entry = line.function->entry;
   if (original.direct) {
+    if (!exactly && areContraries(copy, original)) return checkInverted(line, original, copy);
     if (!exactly && !copy.direct && isThroughSlot(copy, original)) {
       ++m_findings.throughSlots;
       return true;

@@ -207,7 +207,6 @@ bool CopyChecker::checkTableLoad(Line& line, const Code& original, bool& found) 
       return fail(line, start, "a jump through a table uses a register that is needed"), false;
   if (!checkScratch(line, start, (*line.needs)[line.next], 0, jump.losesFlags)) return false;
   line.tableJumps.push_back(jump);
-  line.tableJumpEnd = jump.jump + 1;
   return true;
 }
 
