@@ -2,8 +2,8 @@
 //
 //   gate:     cmpq $0, bound(%rip); je displaced      only if its entry is patched
 //   blocks, in the order of flow/layout.h: heads behind their probes, branches before those that set their
-//             bits, and turned round where what they lead to follows; in front of a head that is fallen into, a
-//             jump that passes its probe; a jump where what followed stands elsewhere
+//             bits, and turned round where what they lead to follows; in front of a head that is fallen into,
+//             a jump that passes its probe; a jump where what followed stands elsewhere
 //   taken edges: the probes of branches that set their bits when taken, and jumps to where they lead; or, of
 //             those that are turned round, when not
 //   heads apart: probes of heads that are only seldom come to, and jumps to the blocks
@@ -26,20 +26,20 @@ namespace traceback::instrument {
 
 // The five bytes of a function's entry that become a jump to its gate.
 struct EntryWindow {
-  VirtAddr start;               // behind an endbr64
-  std::uint32_t instructions;   // how many it overwrites, from `first` on
-  std::size_t first;            // index of the first
-  bool reachesEnd;              // it takes in the function's last instruction, and padding perhaps
+  VirtAddr start;  // behind an endbr64
+  std::uint32_t instructions;  // how many it overwrites, from `first` on
+  std::size_t first;  // index of the first
+  bool reachesEnd;  // it takes in the function's last instruction, and padding perhaps
 };
 inline constexpr unsigned kEntryJumpSize = 5;
 
 // Bytes of a copy that one original instruction stands for.
 struct Stretch {
-  std::uint32_t offset = 0;      // in the copy's code; it goes on to the next stretch
-  std::uint32_t original = 0;    // from the function's start
+  std::uint32_t offset = 0;  // in the copy's code; it goes on to the next stretch
+  std::uint32_t original = 0;  // from the function's start
   std::uint8_t originalSize = 0;
-  bool fixed = false;            // not the instruction as it was: all of it stands for its address
-  bool apart = false;            // not to be joined with what is in front of it
+  bool fixed = false;  // not the instruction as it was: all of it stands for its address
+  bool apart = false;  // not to be joined with what is in front of it
 };
 static_assert(sizeof(Stretch) == 12);
 
@@ -47,12 +47,12 @@ static_assert(sizeof(Stretch) == 12);
 struct FunctionCode {
   const Function* function = nullptr;
   std::optional<EntryWindow> window;
-  std::vector<std::byte> code;        // complete but for its references
+  std::vector<std::byte> code;  // complete but for its references
   std::vector<CodeBuilder::Reference> references;
-  std::vector<Stretch> stretches;     // by offset, from 0 on; all of the code
-  std::uint32_t gate = 0;             // where the patched entry jumps to
-  bool hasTable = false;              // of its indirect targets (dispatch.h)
-  bool keepsCursor = false;           // in xmm15 (liveness.h)
+  std::vector<Stretch> stretches;  // by offset, from 0 on; all of the code
+  std::uint32_t gate = 0;  // where the patched entry jumps to
+  bool hasTable = false;  // of its indirect targets (dispatch.h)
+  bool keepsCursor = false;  // in xmm15 (liveness.h)
   std::uint32_t unkeptEntry = 0;  // where copies enter it that do not keep the cursor, if this one does
   std::vector<std::uint32_t> blocks;  // where other code enters a block: in front of its probe
   std::uint32_t behindEntry = 0;  // the entry behind its probe: where a record goes on that passes that
