@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 #include <iterator>
+#include <numeric>
 
 #include "instrument/analysis/indirect_targets.h"
 #include "instrument/emit/dispatch.h"
@@ -100,13 +101,13 @@ class SegmentBuilder {
     m_routinesAt = {alignUp(m_out.address.value + sizeof(format::ModuleHeader), kRoutineAlignment)};
     std::uint64_t at = alignUp(m_routinesAt.value + m_routines.code.size(), kCodeAlignment);
     m_out.copyStart = {at};
+    m_byPlace.resize(m_copies.size());
+    std::iota(m_byPlace.begin(), m_byPlace.end(), std::size_t{0});
     // What ran, as far as a profile knows, lies together.
-    for (const bool ran : {true, false}) {
-      for (FunctionCode& copy : m_copies) {
-        if (copy.function->ran() != ran) continue;
-        copy.place = {at};
-        at = alignUp(at + copy.code.size(), kCodeAlignment);
-      }
+    std::ranges::stable_partition(m_byPlace, [this](std::size_t i) { return m_copies[i].function->ran(); });
+    for (const std::size_t i : m_byPlace) {
+      m_copies[i].place = {at};
+      at = alignUp(at + m_copies[i].code.size(), kCodeAlignment);
     }
     m_out.copyEnd = {at};
     for (FunctionCode& copy : m_copies) {
@@ -292,10 +293,10 @@ class SegmentBuilder {
     std::vector<std::uint32_t> fixups;
     for (const FunctionCode& copy : m_copies) {
       m_addresses.push_back(addressEntries(copy));
-      all.insert(all.end(), m_addresses.back().begin(), m_addresses.back().end());
       for (const std::uint32_t record : copy.records)
         fixups.push_back(std::uint32_t(copy.place.value - m_out.address.value) + record);
     }
+    for (const std::size_t i : m_byPlace) all.insert(all.end(), m_addresses[i].begin(), m_addresses[i].end());
     m_header.magic = format::kModuleMagic;
     m_header.version = format::kModuleVersion;
     m_header.headerSize = sizeof m_header;
@@ -305,7 +306,6 @@ class SegmentBuilder {
     m_header.codeSpan = m_plan.codeSpan;
     m_header.copyStart = m_out.copyStart.value;
     m_header.copyEnd = m_out.copyEnd.value;
-    std::ranges::sort(all, {}, &format::AddressEntry::copy);
     m_header.addressOffset = appendTable(std::as_bytes(std::span(all)));
     m_header.addressCount = std::uint32_t(all.size());
     m_header.fixupOffset = appendTable(std::as_bytes(std::span(fixups)));
@@ -388,6 +388,7 @@ class SegmentBuilder {
   RecordRoutines m_routines;
   VirtAddr m_routinesAt;
   std::vector<FunctionCode> m_copies;  // by original address
+  std::vector<std::size_t> m_byPlace;  // which of these stands where, in order
   std::vector<std::vector<format::AddressEntry>> m_addresses;
   format::ModuleHeader m_header{};
 };

@@ -42,6 +42,13 @@ enum class Flow : std::uint8_t {
   Stop,          // hlt, ud2, int3: never goes on
 };
 
+constexpr bool isCall(Flow flow) { return flow == Flow::Call || flow == Flow::IndirectCall; }
+
+// Whether what stands behind such an instruction may run next, if only as a call returns.
+constexpr bool goesOn(Flow flow) {
+  return flow == Flow::Next || flow == Flow::Branch || flow == Flow::ShortBranch || isCall(flow);
+}
+
 inline constexpr std::int32_t kStackUnknown = INT32_MIN;
 
 struct Instruction {

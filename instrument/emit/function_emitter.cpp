@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "instrument/analysis/stubs.h"
 #include "instrument/emit/dispatch.h"
@@ -117,14 +116,14 @@ class Emitter {
         emitBit(*branch);
       }
     }
+    m_inverted = isInverted(b);
     const auto tableJump = m_tables.jumpOf(block);
     for (std::uint32_t i = block.first; i < block.end; ++i) {
       if (tableJump && i == tableJump->load) {
         m_tables.emitLoad(*tableJump, rawOf(m_function.instructions[i]));
         continue;
       }
-      m_inverts = i + 1 == block.end && isInverted(b);
-      m_edge = i + 1 < block.end ? std::optional<Label>() : m_inverts ? nextEdgeOf(b) : takenEdgeOf(b);
+      m_edge = i + 1 == block.end ? edgeOf(b, m_inverted ? 1 : 0) : std::optional<Label>();
       m_passesEntry = i + 1 == block.end && block.passesEntry && m_options.probes;
       if (i + 1 == block.end && comparesSlot(block)) {
         emitBySlot(b);
@@ -134,10 +133,8 @@ class Emitter {
     }
     m_edge.reset();
     m_passesEntry = false;
-    const bool inverted = std::exchange(m_inverts, false);
-    if (setsBit(block) && block.bitEdge == (inverted ? 0 : 1) && !bitIsSetInTarget(m_function, block))
+    if (setsBit(block) && block.bitEdge == (m_inverted ? 0 : 1) && !bitIsSetInTarget(m_function, block))
       emitBit(block);
-    m_inverted = inverted;
   }
 
   // Whether its branch leads where it did not, for what it did lead to comes right behind.
@@ -146,19 +143,10 @@ class Emitter {
     return m_function.lastOf(block).flow == Flow::Branch && b + 1 < m_function.blocks.size() &&
            m_below != b + 1 && m_below != kNone && block.successor[0] == m_below;
   }
-  std::optional<Label> nextEdgeOf(BlockIndex b) {
-    const Block& block = m_function.blocks[b];
-    if (setsBit(block) && block.bitEdge == 1) {
-      m_takenEdges.push_back({m_code.newLabel(), b});
-      return m_takenEdges.back().label;
-    }
-    return labelBehind(block, 1);
-  }
-
   // Where the original goes on with what stands elsewhere here.
   void goOn(BlockIndex b) {
     const Block& block = m_function.blocks[b];
-    if (m_inverted || !m_function.fallsOn(b)) return;
+    if (m_inverted || !goesOn(m_function.lastOf(block).flow)) return;
     const BlockIndex next = b + 1;
     if (next == m_function.blocks.size()) return emitFallOff();
     if (next == m_below) return;
@@ -282,18 +270,18 @@ class Emitter {
     return {RegisterSet(~branch.liveOutside), branch.liveFlagsOutside == 0};
   }
 
-  // Where the block's last instruction is to lead, if it is a jump or a branch: nothing if that is out of the
-  // function.
-  std::optional<Label> takenEdgeOf(BlockIndex b) {
+  // Where the block's last instruction is to lead, if it is a jump or a branch, which goes by that edge:
+  // nothing if that is out of the function.
+  std::optional<Label> edgeOf(BlockIndex b, unsigned edge) {
     const Block& block = m_function.blocks[b];
-    if (setsBit(block) && block.bitEdge == 0 && !bitIsSetInTarget(m_function, block)) {
+    if (setsBit(block) && block.bitEdge == edge && !bitIsSetInTarget(m_function, block)) {
       m_takenEdges.push_back({m_code.newLabel(), b});
       return m_takenEdges.back().label;
     }
     if (block.kind != format::BlockEnd::Jump && block.kind != format::BlockEnd::Branch) return std::nullopt;
-    return labelBehind(block);
+    return labelBehind(block, edge);
   }
-  std::optional<Label> labelBehind(const Block& block, unsigned edge = 0) const {
+  std::optional<Label> labelBehind(const Block& block, unsigned edge) const {
     const BlockIndex to = block.successor[edge];
     if (to == kNone) return std::nullopt;
     return passes(block, edge, to) ? m_behindHeads[to] : m_blocks[to];
@@ -326,7 +314,7 @@ class Emitter {
           exactly ? m_code.jumpExactly(insn.target) : jumpTo(m_edge, insn.target);
         return;
       case Flow::Branch: {
-        const std::uint8_t condition = conditionOf(raw) ^ (m_inverts ? 1 : 0);
+        const std::uint8_t condition = conditionOf(raw) ^ (m_inverted ? 1 : 0);
         if (exactly)
           m_code.branchExactly(condition, insn.target);
         else if (m_edge)
@@ -441,12 +429,10 @@ class Emitter {
   // Code that runs past the function's end goes on in the original.
   void emitFallOff() {
     const Instruction& last = m_function.instructions.back();
-    const bool behindCall = last.flow == Flow::Call || last.flow == Flow::IndirectCall;
-    if (!behindCall && !m_function.runsOn()) return;
     setOrigin(last, true);
     // A call that ends its function is not expected back: if it comes, it has the cursor nowhere but in
     // memory.
-    behindCall ? m_code.jumpExactly(m_function.end()) : m_code.jump(m_function.end());
+    isCall(last.flow) ? m_code.jumpExactly(m_function.end()) : m_code.jump(m_function.end());
   }
 
   void emitWraps() {
@@ -462,9 +448,7 @@ class Emitter {
     setOrigin(covered.front(), true);
     m_code.bind(m_displaced);
     for (const Instruction& insn : covered) emitInstruction(insn, true);
-    const Flow last = covered.back().flow;
-    if (last == Flow::Jump || last == Flow::IndirectJump || last == Flow::Return || last == Flow::Stop)
-      return;
+    if (!goesOn(covered.back().flow)) return;
     setOrigin(covered.back(), true);
     m_code.jumpExactly(covered.back().end());
   }
@@ -535,10 +519,9 @@ class Emitter {
     VirtAddr slot;
   };
   std::vector<Elsewhere> m_elsewhere;
-  BlockIndex m_above = kNone,
-             m_below = kNone;  // what is in front of and behind the block that is being emitted
-  bool m_inverts = false;  // the branch that is being emitted is to lead there if its condition is not met
-  bool m_inverted = false;  // the last block's did
+  // What is in front of and behind the block that is being emitted.
+  BlockIndex m_above = kNone, m_below = kNone;
+  bool m_inverted = false;  // its branch, or up to its first instruction that of the block above
   std::optional<Label> m_edge;  // where the branch that is being emitted is to lead instead
   bool m_passesEntry = false;  // the call or jump that is being emitted
   std::vector<Label> m_separate;  // where the records of head probes are claimed

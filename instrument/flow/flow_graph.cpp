@@ -170,28 +170,8 @@ bool Function::ran() const {
   return std::ranges::any_of(blocks, [](const Block& block) { return block.ran != 0; });
 }
 
-bool Function::fallsOn(BlockIndex block) const {
-  switch (lastOf(blocks[block]).flow) {
-    case Flow::Jump:
-    case Flow::IndirectJump:
-    case Flow::Return:
-    case Flow::Stop:
-      return false;
-    default:
-      return true;
-  }
-}
-
 bool Function::runsOn() const {
-  if (instructions.empty()) return false;
-  switch (instructions.back().flow) {
-    case Flow::Next:
-    case Flow::Branch:
-    case Flow::ShortBranch:
-      return true;
-    default:
-      return false;
-  }
+  return !instructions.empty() && goesOn(instructions.back().flow) && !isCall(instructions.back().flow);
 }
 
 std::ptrdiff_t Function::instructionAt(VirtAddr address) const {

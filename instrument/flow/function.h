@@ -101,8 +101,6 @@ struct Function {
   bool ran() const;  // as a profile says
   // Whether control may come to its end, other than behind a call.
   bool runsOn() const;
-  // Whether control may come to what stands behind the block, if only as a call returns.
-  bool fallsOn(BlockIndex block) const;
   // Index of the instruction that starts at the address, or -1.
   std::ptrdiff_t instructionAt(VirtAddr address) const;
   // The block that begins at the address, or kNone.

@@ -85,7 +85,8 @@ std::vector<BlockIndex> layOut(const Function& f) {
   }
   for (const Edge& edge : edgesOf(f)) chains.join(edge.from, edge.to);
   for (BlockIndex b = 0; b + 1 < f.blocks.size(); ++b)
-    if (f.blocks[b].ran == 0 && f.blocks[b + 1].ran == 0 && f.fallsOn(b)) chains.join(b, b + 1);
+    if (f.blocks[b].ran == 0 && f.blocks[b + 1].ran == 0 && goesOn(f.lastOf(f.blocks[b]).flow))
+      chains.join(b, b + 1);
   std::vector<BlockIndex> hot, cold;
   for (BlockIndex b = 0; b < f.blocks.size(); ++b) {
     if (!chains.isFirst(b)) continue;

@@ -25,16 +25,16 @@ class MappedFunction:
         return f"{self.name or 'a function'} at {self.original:#x}"
 
 
-def image_of(copy: pathlib.Path) -> bytes:
+def tables(copy: pathlib.Path) -> tuple[bytes, int, tuple[int, int, int, int]]:
+    """The map, where its tables begin, and how many functions, DAGs, blocks and addresses they have."""
     with tempfile.NamedTemporaryFile() as section:
         subprocess.run(["objcopy", "--dump-section", f".traceback.map={section.name}", copy, "/dev/null"], check=True, capture_output=True)
-        return section.read()
+        image = section.read()
+    return image, *struct.unpack_from("<I", image, 12), struct.unpack_from("<4I", image, 40)
 
 
 def functions(copy: pathlib.Path) -> list[MappedFunction]:
-    image = image_of(copy)
-    header_size, = struct.unpack_from("<I", image, 12)
-    count, dags, blocks, addresses = struct.unpack_from("<4I", image, 40)
+    image, header_size, (count, dags, blocks, addresses) = tables(copy)
     strings = header_size + 56 * count + 12 * dags + 24 * blocks + 8 * addresses
     found = []
     for i in range(count):
@@ -47,9 +47,7 @@ def functions(copy: pathlib.Path) -> list[MappedFunction]:
 def profile_at_random(copy: pathlib.Path, seed: int) -> str:
     """The text of a profile (model/branch_profile.h) that says anything of each block of the original; nothing if that has no build id.
     The same of the same block, whichever others have copies."""
-    image = image_of(copy)
-    header_size, = struct.unpack_from("<I", image, 12)
-    count, dags, blocks = struct.unpack_from("<3I", image, 40)
+    image, header_size, (count, dags, blocks, _) = tables(copy)
     id_size, = struct.unpack_from("<I", image, 60)
     if id_size == 0:
         return ""

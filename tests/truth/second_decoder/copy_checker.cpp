@@ -126,7 +126,7 @@ bool CopyChecker::checkBlocks(Line& line) {
   if (!line.above) return true;
   bool elsewhere = false;
   const std::uint64_t next = line.original[*line.above + 1].address;
-  if (line.inverted || !goesOnElsewhere(line, next, elsewhere)) return false;
+  if (!line.inverted && !goesOnElsewhere(line, next, elsewhere)) return false;
   if (!elsewhere) return fail(line, line.pc, "control runs out of the blocks"), false;
   return true;
 }

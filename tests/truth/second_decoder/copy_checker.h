@@ -140,6 +140,8 @@ class CopyChecker {
   bool findDue(Line& line);
   bool standsThroughout(const InstrumentedFunction& function, std::uint64_t from, std::uint64_t to,
                         std::uint64_t original) const;
+  // Of the original instruction that starts there; their number if none does.
+  static std::size_t indexOf(const Line& line, std::uint64_t address);
   Needs needsAt(const Line& line, std::uint64_t address) const;
   std::uint64_t beginsAt(const Line& line, std::uint64_t at);
   bool goesOnElsewhere(Line& line, std::uint64_t original, bool& found);

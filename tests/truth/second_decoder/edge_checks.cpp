@@ -10,9 +10,14 @@ namespace traceback::truth {
 
 // What is needed there, in the function or out of it.
 Needs CopyChecker::needsAt(const Line& line, std::uint64_t address) const {
+  const std::size_t index = indexOf(line, address);
+  return index == line.original.size() ? m_flags.at(address) : (*line.needs)[index];
+}
+
+std::size_t CopyChecker::indexOf(const Line& line, std::uint64_t address) {
   const auto found = std::ranges::lower_bound(line.original, address, {}, &Code::address);
-  if (found == line.original.end() || found->address != address) return m_flags.at(address);
-  return (*line.needs)[std::size_t(found - line.original.begin())];
+  if (found == line.original.end() || found->address != address) return line.original.size();
+  return std::size_t(found - line.original.begin());
 }
 
 // Whether the branch's bit is set on its taken edge, by a probe that is no part of the block it leads to.

@@ -19,15 +19,9 @@ bool CopyChecker::fallsOnFromAbove(const Line& line) {
 // turned round; but where a block ends, a jump may lead there instead. Then anything may follow that was not
 // met.
 bool CopyChecker::findDue(Line& line) {
-  const auto indexOf = [&](std::uint64_t address) {
-    const auto found = std::ranges::lower_bound(line.original, address, {}, &Code::address);
-    return found == line.original.end() || found->address != address
-               ? line.original.size()
-               : std::size_t(found - line.original.begin());
-  };
   if (line.above) {
     const Code& above = line.original[*line.above];
-    line.next = line.inverted ? indexOf(above.target) : *line.above + 1;
+    line.next = line.inverted ? indexOf(line, above.target) : *line.above + 1;
     bool elsewhere = false;
     if (line.next == line.original.size())
       return fail(line, line.pc, "control falls out of the function"), false;
@@ -40,7 +34,7 @@ bool CopyChecker::findDue(Line& line) {
     line.above.reset();
   }
   const std::uint64_t due = beginsAt(line, line.pc);
-  line.next = indexOf(due);
+  line.next = indexOf(line, due);
   if (line.next == line.original.size() || line.copied[line.next])
     return fail(line, line.pc, std::format("stands for {:#x}, which is not due", due)), false;
   return true;

@@ -36,8 +36,7 @@ void CopyChecker::checkReached(const Line& line) {
     const Effects& effects = line.original[i].effects;
     if (!isReached(line, effects.address)) continue;
     const auto leadsTo = [&](std::uint64_t address) {
-      const auto to = std::ranges::lower_bound(line.original, address, {}, &Code::address);
-      if (to == line.original.end() || to->address != address || isReached(line, address)) return;
+      if (indexOf(line, address) == line.original.size() || isReached(line, address)) return;
       fail(line, line.function->entry.copy,
            std::format("{:#x} leads to {:#x}, where the map has no block", effects.address, address));
     };
