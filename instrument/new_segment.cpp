@@ -106,10 +106,12 @@ class SegmentBuilder {
     // What ran, as far as a profile knows, lies together.
     std::ranges::stable_partition(m_byPlace, [this](std::size_t i) { return m_copies[i].function->ran(); });
     for (const std::size_t i : m_byPlace) {
+      if (!m_copies[i].function->isCold()) at = alignUp(at, kCodeAlignment);
       m_copies[i].place = {at};
-      at = alignUp(at + m_copies[i].code.size(), kCodeAlignment);
+      at += m_copies[i].code.size();
     }
-    m_out.copyEnd = {at};
+    m_out.copyEnd = {alignUp(at, kCodeAlignment)};
+    at = m_out.copyEnd.value;
     for (FunctionCode& copy : m_copies) {
       if (!copy.hasTable) continue;
       copy.tablePlace = {at};

@@ -9,6 +9,7 @@
 #include "instrument/analysis/code_targets.h"
 #include "instrument/analysis/eligibility.h"
 #include "instrument/analysis/entry_window.h"
+#include "instrument/analysis/moved_parts.h"
 #include "instrument/flow/call_order.h"
 #include "instrument/flow/cursor_keepers.h"
 #include "instrument/flow/flow_graph.h"
@@ -128,7 +129,10 @@ model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& optio
   forEachIndex(functions.size(), options.threads, [&](std::size_t i) {
     functions[i].entered = targets.entered(functions[i].start);
     functions[i].named = targets.named(functions[i].start);
-    if (functions[i].decoded) buildFlowGraph(functions[i], openHeads);
+    if (!functions[i].decoded) return;
+    buildFlowGraph(functions[i], openHeads);
+    const bool isCold = isMovedPart(plan.program, functions[i]);
+    for (Block& block : functions[i].blocks) block.cold = isCold;
   });
   findLiveness(plan.program, !options.without.contains(kFollowedRegisters), options.threads);
   findCursorKeepers(plan.program);

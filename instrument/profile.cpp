@@ -21,6 +21,7 @@ std::string hashOf(loader::Bytes bytes) {
 void note(Function& f, const model::ModuleProfile& counts, std::uint64_t records) {
   for (Block& block : f.blocks) {
     const auto found = counts.find(std::uint32_t(f.instructions[block.first].address.value));
+    block.cold = found == counts.end() || found->second.ran == 0;
     if (found == counts.end()) continue;
     const auto& [ran, branched, taken, begun] = found->second;
     if (branched != 0) block.taken = std::uint8_t(100 * (double(taken) / double(branched)));

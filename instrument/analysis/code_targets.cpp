@@ -102,7 +102,7 @@ void CodeTargets::scanInstructions(Program& program) {
         mark(m_possible, insn.address);
         f.indirectTargets.push_back(insn.address);
       }
-      behindCall = insn.flow == Flow::Call || insn.flow == Flow::IndirectCall;
+      behindCall = isCall(insn.flow);
       if (absolute) {
         markAddressTaken(program, {insn.displacement});
         markAddressTaken(program, {insn.immediate});

@@ -135,7 +135,7 @@ bool returnsTo(const Program& program, VirtAddr address) {
   const auto i = f->instructionAt(address);
   if (i < 1) return false;
   const Flow before = f->instructions[std::size_t(i) - 1].flow;
-  return before == Flow::Call || before == Flow::IndirectCall;
+  return isCall(before);
 }
 
 std::size_t returnAddressesInData(const Program& program) {
@@ -168,7 +168,7 @@ Result<void> checkCode(const Program& program) {
   for (const Function& f : program.functions) {
     covered += f.size;
     for (const Instruction& insn : f.instructions)
-      if (insn.flow == Flow::Call || insn.flow == Flow::IndirectCall) ++calls;
+      if (isCall(insn.flow)) ++calls;
   }
   for (const CodeRange& range : program.code) all += range.bytes.size();
   const std::size_t tabled = returnAddressesInData(program);

@@ -361,9 +361,7 @@ std::optional<Instruction> decode(std::span<const std::byte> bytes, VirtAddr add
   addMoves(insn, operands.data(), out);
   classify(insn, operands.data(), out);
   // What leaves the function reads by itself what it names.
-  if (out.flow == Flow::Call || out.flow == Flow::IndirectCall || out.flow == Flow::IndirectJump ||
-      out.flow == Flow::Return)
-    out.kills = 0;
+  if (isCall(out.flow) || out.flow == Flow::IndirectJump || out.flow == Flow::Return) out.kills = 0;
   if (out.flow == Flow::Stop && insn.mnemonic != ZYDIS_MNEMONIC_INT3) {
     // Ends here; what a signal handler makes of the flags is not the program's.
     out.reads = kAllRegisters;

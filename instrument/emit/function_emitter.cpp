@@ -23,6 +23,7 @@ class Emitter {
         m_keeps(function.keepsCursor && options.probes && options.keepCursor),
         m_shares(options.sharedHeads &&
                  std::ranges::none_of(function.instructions, &Instruction::namesBelowStack)),
+        m_callsOthers(function.callsOthers()),
         m_targets(program, function),
         m_out(out),
         m_tables(m_code, program, function, m_targets, options.jumpTables) {}
@@ -37,7 +38,12 @@ class Emitter {
     }
     m_displaced = m_code.newLabel();
     if (window) emitGate();
-    if (m_keeps && (window || m_function.enteredWithoutCursor)) emitUnkeptEntry();
+    if (m_keeps && (window || m_function.enteredWithoutCursor)) {
+      if (sharesEntry(m_function.blocks.front()))
+        m_unkeptEntry = m_blocks.front();
+      else
+        emitUnkeptEntry();
+    }
     const std::vector<BlockIndex> order = layOut(m_function);
     for (std::size_t i = 0; i < order.size(); ++i) {
       m_below = i + 1 < order.size() ? order[i + 1] : kNone;
@@ -216,20 +222,33 @@ class Emitter {
     return canBeShared(block, free) && (!block.hot || isBrought(block));
   }
   bool canBeShared(const Block& block, Free free) const {
-    return m_shares && free.flags && (block.flags & format::kBlockReturnPoint) != 0;
+    if (!m_shares || !free.flags) return false;
+    if ((block.flags & format::kBlockReturnPoint) != 0) return true;
+    return block.cold && (m_callsOthers || isEnteredByCalls(block));
+  }
+  // Where something was just called, or jumped to in place of its caller.
+  bool isEnteredByCalls(const Block& block) const {
+    return &block == &m_function.blocks.front() && block.predecessors.empty() && m_function.entered &&
+           m_function.outsideJumps == 0;
+  }
+  // Then nothing is to be loaded in front of it for those that come without the cursor.
+  bool sharesEntry(const Block& block) const {
+    return hasProbe(block) && &block == &m_function.blocks.front() && canBeShared(block, freeAt(block));
   }
 
   Cursor cursorAt(const Block& block) const {
     if (!m_keeps) return Cursor::InMemory;
     const bool comesFromElsewhere =
-        (block.flags & (format::kBlockReturnPoint | format::kBlockLandingPad)) != 0;
+        (block.flags & (format::kBlockReturnPoint | format::kBlockLandingPad)) != 0 || sharesEntry(block);
     return comesFromElsewhere && !isBrought(block) ? Cursor::Loaded : Cursor::Kept;
   }
 
   // Whether all calls that return there bring the cursor. Only routines can be told that it is not so any
   // more.
   bool isBrought(const Block& block) const {
-    if (!m_keeps || (block.flags & format::kBlockLandingPad) != 0 || !canBeShared(block, freeAt(block)))
+    constexpr auto kBehindCall = format::kBlockReturnPoint | format::kBlockLandingPad;
+    if (!m_keeps || (block.flags & kBehindCall) != format::kBlockReturnPoint ||
+        !canBeShared(block, freeAt(block)))
       return false;
     return std::ranges::all_of(block.predecessors, [this](BlockIndex p) {
       const Block& from = m_function.blocks[p];
@@ -498,6 +517,7 @@ class Emitter {
   const EmitOptions& m_options;
   const bool m_keeps;  // the cursor
   const bool m_shares;  // head probes, where they can be
+  const bool m_callsOthers;
   const IndirectTargets m_targets;
   FunctionCode& m_out;
   CodeBuilder m_code;

@@ -1,4 +1,4 @@
-// Head probes that share their code: behind calls.
+// Head probes that share their code: behind calls, and where code hardly ever runs (Block::cold).
 //
 //   head    b8+r imm32         mov  $record, %r     a register that is dead
 //           e8 rel32           call routine
@@ -35,10 +35,13 @@
 // for what comes next waits for the store. (Of those that give rcx back, %r is not free for this; nor is one
 // that needs another encoding: they load it into xmm15 in front, and step it there.)
 //
-// What this takes of the stack is free. The word below the stack pointer is where the return address was that
-// the call has just left by, and the two below that were the callee's. A function that wants something from
-// there can only do so by naming it, so those that name memory below the stack pointer have no such heads.
-// The flags are dead; r11 is given back, below the stack pointer again, where signals leave it alone.
+// What this takes of the stack is free. Behind a call, the word below the stack pointer is where the return
+// address was that the call has just left by, and the two below that were the callee's; where a function
+// begins that is only ever called, nothing is there yet; and elsewhere nothing is in functions that call
+// others, for what is there would not outlive a call (psABI 3.2.2: it is for leaves). A function that wants
+// something from there all the same can only do so by naming it, so those that name memory below the stack
+// pointer have no such heads. The flags are dead; r11 is given back, below the stack pointer again, where
+// signals leave it alone.
 //
 // Who is interrupted in a routine is in the middle of a probe: the runtime brings it to one of its ends
 // before anybody looks (runtime/inject/routines.h), for which the module table says where `claimed` and so on

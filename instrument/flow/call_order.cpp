@@ -33,7 +33,7 @@ class Passable {
         block.kind == BlockEnd::Call || (block.kind == BlockEnd::TailJump && last.flow == Flow::Jump);
     if (!leads || !block.reached) return;
     const Function* to = m_program.functionStartingAt(last.target);
-    if (const auto own = ownFunction(last.target)) {
+    if (const auto own = block.cold ? std::nullopt : ownFunction(last.target)) {
       to = canCompare(f, block) ? m_program.functionStartingAt(*own) : nullptr;
       block.bySlot = true;
     }

@@ -1,6 +1,7 @@
 #include "instrument/flow/flow_graph.h"
 
 #include <algorithm>
+#include <span>
 
 namespace traceback::instrument {
 namespace {
@@ -38,7 +39,7 @@ Leaders findLeaders(const Function& f) {
       markAddress(f, out, insn.target, 0, 0);
     if (!insn.endsBlock() || i + 1 == n) continue;
     out.leader[i + 1] = 1;
-    if (insn.flow == Flow::Call || insn.flow == Flow::IndirectCall) {
+    if (isCall(insn.flow)) {
       out.flags[i + 1] |= format::kBlockReturnPoint;
       out.forced[i + 1] |= kReturnedTo;
     }
@@ -169,6 +170,16 @@ void cutLoops(Function& f, bool openHeads) {
 bool Function::ran() const {
   return std::ranges::any_of(blocks, [](const Block& block) { return block.ran != 0; });
 }
+
+// A call in front, behind an endbr64 perhaps, is the profiler's, before there is a frame.
+bool Function::callsOthers() const {
+  constexpr std::ptrdiff_t kInFront = 2;
+  const auto n = std::ssize(instructions);
+  return std::ranges::any_of(std::span(instructions).subspan(std::size_t(std::min(n, kInFront))),
+                             [](const Instruction& insn) { return isCall(insn.flow); });
+}
+
+bool Function::isCold() const { return std::ranges::all_of(blocks, &Block::cold); }
 
 bool Function::runsOn() const {
   return !instructions.empty() && goesOn(instructions.back().flow) && !isCall(instructions.back().flow);

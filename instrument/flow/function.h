@@ -40,6 +40,7 @@ struct Block {
   std::optional<std::uint8_t> taken;
   bool hot = false;
   std::uint64_t ran = 0;  // how often it was gone through, as far as counted
+  bool cold = false;  // it hardly ever runs, as a profile says, or the compiler: bytes count more than time
   RegisterSet live = kAllRegisters;  // at its start
   FlagSet liveFlags = kAllFlags;
   // Where its last instruction leads out of the function, if it does.
@@ -99,6 +100,10 @@ struct Function {
   VirtAddr end() const { return {start.value + size}; }
   bool contains(VirtAddr a) const { return a >= start && a < end(); }
   bool ran() const;  // as a profile says
+  bool isCold() const;  // all of it
+  // Whether it calls something once it has begun. What does has nothing below the stack pointer that it does
+  // not name (psABI 3.2.2).
+  bool callsOthers() const;
   // Whether control may come to its end, other than behind a call.
   bool runsOn() const;
   // Index of the instruction that starts at the address, or -1.

@@ -38,11 +38,11 @@ void prepareFunction(const Program& program, const LiveOutside& outside, const F
   for (BlockIndex b = 0; b < f.blocks.size(); ++b) {
     const Block& block = f.blocks[b];
     const Instruction& last = f.lastOf(block);
-    const bool isCall = last.flow == Flow::Call || last.flow == Flow::IndirectCall;
-    if (isCall) own.calls.push_back(b);
+    const bool calls = isCall(last.flow);
+    if (calls) own.calls.push_back(b);
     if ((block.flags & format::kBlockTableTarget) != 0) own.tabled.push_back(b);
-    if (last.target.value != 0 && (isCall || !f.contains(last.target))) {
-      if (!isCall) own.leaving.push_back(b);
+    if (last.target.value != 0 && (calls || !f.contains(last.target))) {
+      if (!calls) own.leaving.push_back(b);
       const Function* to = program.functionAt(last.target);
       own.steps[b] = outside.stepTo(to, last.target);
       own.steps[b].toStub = slotOfStub(program, last.target).has_value();

@@ -44,8 +44,7 @@ class Reader {
   Loaded behind(std::size_t b) const {
     const Block& block = m_function.blocks[b];
     const Instruction& last = m_function.lastOf(block);
-    if (last.flow == Flow::Call || last.flow == Flow::IndirectCall || last.flow == Flow::IndirectJump)
-      return {kAllRegisters, 0};
+    if (isCall(last.flow) || last.flow == Flow::IndirectJump) return {kAllRegisters, 0};
     Loaded at;
     for (const BlockIndex next : block.successor) {
       if (next == kNone) continue;

@@ -53,7 +53,8 @@ class Likelihoods {
   // In hundredths, that the branch is taken.
   unsigned taken(const Block& block) const {
     if (block.taken) return *block.taken;
-    constexpr unsigned kHardlyEver = 3, kOfLoops = 88, kForward = 35;
+    constexpr unsigned kHardlyEver = 3, kOfLoops = 88, kForward = 35, kWhereLeastIsWritten = 50;
+    if (block.cold) return kWhereLeastIsWritten;
     const bool takenCold = isCold(block.successor[0]), nextCold = isCold(block.successor[1]);
     if (takenCold != nextCold) return takenCold ? kHardlyEver : 100 - kHardlyEver;
     return block.successor[0] != kNone && m_function.blocks[block.successor[0]].first < block.end ? kOfLoops

@@ -294,6 +294,21 @@ class TestInstrument : public QObject {
     QVERIFY(!instrument::useProfile(again, profile.toStdString()).has_value());
   }
 
+  void whatNeverRanTakesFewerBytes() {
+    const auto file = loader::MappedFile::open(kProgram);
+    const auto image = loader::ElfImage::parse(file->bytes(), kProgram);
+    write(path("nothing.tbprofile"),
+          "traceback-profile 2\nmodule " + QByteArray::fromStdString(image->buildId()) + "\n0 0 0 0 0\n");
+    instrument::Options options;
+    const auto usual = instrumentFile(kProgram, path("usual").toStdString(), options);
+    QVERIFY(instrument::useProfile(options, path("nothing.tbprofile").toStdString()).has_value());
+    const auto cold = instrumentFile(kProgram, path("cold").toStdString(), options);
+    QVERIFY(usual.has_value() && cold.has_value());
+    QCOMPARE(cold->instrumented, usual->instrumented);
+    QVERIFY2(cold->newTextBytes < usual->newTextBytes * 85 / 100,
+             qPrintable(QString("%1 and %2").arg(cold->newTextBytes).arg(usual->newTextBytes)));
+  }
+
   void poisonFillsWhatHasACopyAndNothingMissesIt() {
     instrument::Options options;
     options.poison = true;

@@ -1,11 +1,17 @@
 // Programs of every kind that compilers and languages make: each does the same instrumented, poisoned (so
-// that it cannot have fallen back on its original code unseen) and as it was.
+// that it cannot have fallen back on its original code unseen), by a profile that says that nothing ever ran,
+// and as it was.
 #include <QDir>
 #include <QProcess>
+#include <QSet>
 #include <QTemporaryDir>
 #include <QTest>
+#include <array>
 
 #include "instrument/instrument.h"
+#include "instrument/plan.h"
+#include "loader/elf/elf_image.h"
+#include "loader/mapped_file.h"
 #include "tests/instrument/compiled.h"
 
 using namespace traceback;
@@ -41,14 +47,27 @@ class TestKindsOfCode : public QObject {
             process.readAllStandardError()};
   }
 
+  // As usual, poisoned, and by a profile that says that nothing ran.
+  std::array<instrument::Options, 3> formsOf(const QString& program) const {
+    std::array<instrument::Options, 3> forms;
+    forms[1].poison = true;
+    const auto file = loader::MappedFile::open(program.toStdString());
+    const auto image = loader::ElfImage::parse(file->bytes(), program.toStdString());
+    QFile profile(path("nothing.tbprofile"));
+    if (!profile.open(QIODevice::WriteOnly) || image->buildId().empty()) qFatal("no profile of it");
+    profile.write("traceback-profile 2\nmodule " + QByteArray::fromStdString(image->buildId()) +
+                  "\n0 0 0 0 0\n");
+    profile.close();
+    if (!instrument::useProfile(forms[2], profile.fileName().toStdString())) qFatal("a wrong profile");
+    return forms;
+  }
+
   void sameAsBefore(const QString& program) const {
     const Ended plain = run(program, false);
     QCOMPARE(plain.status, QProcess::NormalExit);
     QVERIFY(plain.out.size() > 100);
     QCOMPARE(run(program, true), plain);  // the runtime alone
-    for (const bool poison : {false, true}) {
-      instrument::Options options;
-      options.poison = poison;
+    for (const instrument::Options& options : formsOf(program)) {
       const auto report = instrumentFile(program.toStdString(), path("ours").toStdString(), options);
       QVERIFY2(report, report ? "" : report.error().text().c_str());
       // What is left alone is left for reasons that this code gives.
@@ -151,6 +170,18 @@ class TestKindsOfCode : public QObject {
     sameAsBefore(path("plain"));
   }
 
+  void whatCompilersMovedAwayIsTakenToRunHardlyEver() {
+    QCOMPARE(tests::build("gcc", {TRUTH_PROGRAMS "moved_parts.c"}, path("plain"), {"-O2"}), QString());
+    const auto file = loader::MappedFile::open(path("plain").toStdString());
+    const auto image = loader::ElfImage::parse(file->bytes(), "plain");
+    const auto plan = instrument::makePlan(*image, {}, {});
+    QVERIFY(plan.has_value());
+    QSet<QString> parts;  // but for the one to which labels lead that are named: it may be called
+    for (const instrument::Function& f : plan->program.functions)
+      if (!f.blocks.empty() && f.isCold()) parts += QString::fromStdString(f.name);
+    QCOMPARE(parts, (QSet<QString>{"cases.cold", "backwards.cold"}));
+  }
+
   void rareInstructionsDoTheSame_data() {
     QTest::addColumn<QString>("flags");
     QTest::newRow("position independent") << "-O1";
@@ -183,9 +214,7 @@ class TestKindsOfCode : public QObject {
     QCOMPARE(plain.status, QProcess::NormalExit);
     QVERIFY(plain.out.contains("late"));
     QVERIFY(QFile::rename(path("libmixed.so"), path("plain.so")));
-    for (const bool poison : {false, true}) {
-      instrument::Options options;
-      options.poison = poison;
+    for (const instrument::Options& options : formsOf(path("plain.so"))) {
       const auto report =
           instrumentFile(path("plain.so").toStdString(), path("libmixed.so").toStdString(), options);
       QVERIFY2(report, report ? "" : report.error().text().c_str());

@@ -198,6 +198,19 @@ class TestTiling : public QObject {
     QCOMPARE(seldom.blocks[1].bitEdge, std::uint8_t(0));
   }
 
+  void whereHardlyAnythingRunsTheEdgeThatTakesFewerBytesSetsTheBit() {
+    const auto edgeIf = [](bool cold) {
+      // Guessed: that it is taken seldom. There a probe would stand out of line, and jump back.
+      Function f = functionOf(traceback::tests::assemble("test %rdi, %rdi\n jne 1f\n inc %rax\n 1: ret"));
+      buildFlowGraph(f);
+      for (Block& block : f.blocks) block.cold = cold;
+      tile(f, format::kMaxPathBits);
+      return f.blocks[0].bitEdge;
+    };
+    QCOMPARE(edgeIf(false), std::uint8_t(0));
+    QCOMPARE(edgeIf(true), std::uint8_t(1));
+  }
+
   void branchesThatLeaveEitherWayNeedNoBit() {
     const Function f = tiled("1: dec %rdi\n 2: dec %rax\n je 1b\n jne 2b\n ret");
     for (const Block& block : f.blocks)

@@ -12,6 +12,8 @@
 #include "tests/truth/instrumented_file.h"
 #include "tests/truth/lockstep/stepped_process.h"
 #include "tests/truth/spelled_numbers.h"
+#include "tests/truth/verify_outcome.h"
+#include "tests/truth/written_profile.h"
 
 using namespace traceback;
 using namespace traceback::truth;
@@ -22,10 +24,13 @@ class TestInterruptedHeads : public QObject {
  private slots:
   void handlersSeeTheProgram_data();
   void handlersSeeTheProgram();
+  void handlersSeeTheProgramWhereNothingRanAsAProfileSays_data();
+  void handlersSeeTheProgramWhereNothingRanAsAProfileSays();
   void withoutThemNoneIsShared();
 
  private:
   static std::vector<format::RecordRoutine> routinesOf(const InstrumentedFile& file);
+  static void interrupt(const QString& original, const QStringList& options, bool inRoutines);
 };
 
 namespace {
@@ -86,7 +91,30 @@ void TestInterruptedHeads::handlersSeeTheProgram() {
   QFETCH(QString, build);
   QFETCH(QStringList, options);
   QFETCH(bool, inRoutines);
+  interrupt(QString(TRUTH_PROGRAM_DIR "/counting-") + build, options, inRoutines);
+}
+
+void TestInterruptedHeads::handlersSeeTheProgramWhereNothingRanAsAProfileSays_data() {
+  QTest::addColumn<QString>("build");
+  QTest::addColumn<QStringList>("options");
+  QTest::newRow("O2") << "O2" << QStringList();
+  QTest::newRow("O0") << "O0" << QStringList();
+  QTest::newRow("O2, the cursor in memory") << "O2" << QStringList{"--without", "kept-cursor"};
+}
+
+// Then nearly all heads are in routines, those of entries and loops, too.
+void TestInterruptedHeads::handlersSeeTheProgramWhereNothingRanAsAProfileSays() {
+  QFETCH(QString, build);
+  QFETCH(QStringList, options);
   const QString original = QString(TRUTH_PROGRAM_DIR "/counting-") + build;
+  const auto plain = ProductRun::prepare(original);
+  VERIFY_OUTCOME(plain);
+  const QString profile = (*plain)->file("nothing.tbprofile");
+  QVERIFY(writeProfileOfNothing(original, profile));
+  interrupt(original, options + QStringList{"--profile", profile}, true);
+}
+
+void TestInterruptedHeads::interrupt(const QString& original, const QStringList& options, bool inRoutines) {
   const auto run = ProductRun::prepare(original, options);
   QVERIFY2(run, run ? "" : qPrintable(run.error()));
   const auto listing = CodeListing::of(original);

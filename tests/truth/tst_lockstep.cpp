@@ -7,6 +7,7 @@
 
 #include "tests/truth/product_run.h"
 #include "tests/truth/verify_outcome.h"
+#include "tests/truth/written_profile.h"
 
 using namespace traceback::truth;
 
@@ -16,6 +17,8 @@ class TestLockstep : public QObject {
  private slots:
   void theSameStateAndFrames_data();
   void theSameStateAndFrames();
+  void whereNothingRanAsAProfileSays_data() { theSameStateAndFrames_data(); }
+  void whereNothingRanAsAProfileSays();
   void aChangedConstantIsNoticed();
   void aChangedUnwindRuleIsNoticed();
 
@@ -96,6 +99,20 @@ void TestLockstep::theSameStateAndFrames() {
   VERIFY_OUTCOME(stepped);
   QVERIFY2(stepped->exitCode == 0, stepped->output + stepped->complaints);
   qInfo("%s", stepped->output.trimmed().constData());
+}
+
+// Then probes take other forms, which use the stack.
+void TestLockstep::whereNothingRanAsAProfileSays() {
+  QFETCH(QString, file);
+  const auto plain = ProductRun::prepare(file);
+  VERIFY_OUTCOME(plain);
+  const QString profile = (*plain)->file("nothing.tbprofile");
+  QVERIFY(writeProfileOfNothing(file, profile));
+  const auto run = ProductRun::prepare(file, {"--profile", profile});
+  VERIFY_OUTCOME(run);
+  const auto stepped = step(**run, file, (*run)->program());
+  VERIFY_OUTCOME(stepped);
+  QVERIFY2(stepped->exitCode == 0, stepped->output + stepped->complaints);
 }
 
 // That a wrong value can be seen: the instrumented program's constants are others.

@@ -11,10 +11,10 @@ SameValues::SameValues(SteppedProcess& original, SteppedProcess& copy, const std
     : m_original(original), m_copy(copy) {
   for (const CopiedPlace& place : places)
     if (place.at != 0) {
-      m_returns[place.end] = place.original + place.size;
-      m_returns.try_emplace(place.end - 1, place.original + place.size - 1);
+      m_returns.emplace(place.end, place.original + place.size);
+      m_returns.emplace(place.end - 1, place.original + place.size - 1);
     }
-  for (const auto& [start, before] : functions) m_returns.try_emplace(start, before);
+  for (const auto& [start, before] : functions) m_returns.emplace(start, before);
 }
 
 void SameValues::learnGarbage(std::uint64_t original, std::uint64_t copy) {
@@ -69,8 +69,10 @@ bool SameValues::sameStack(std::uint64_t original, std::uint64_t copy) const {
 }
 
 bool SameValues::samePointers(std::uint64_t original, std::uint64_t copy) {
-  if (const auto known = m_returns.find(copy - m_copy.bias()); known != m_returns.end())
-    return known->second + m_original.bias() == original;
+  // Where one function ends another may begin.
+  if (const auto [known, end] = m_returns.equal_range(copy - m_copy.bias()); known != end)
+    return std::any_of(known, end,
+                       [&](const auto& way) { return way.second + m_original.bias() == original; });
   return sameAddress(original, copy, false) || sameAddress(original, copy, true);
 }
 

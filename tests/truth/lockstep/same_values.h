@@ -41,7 +41,7 @@ class SameValues {
   static const Mapping* find(const std::vector<Mapping>& mappings, std::uint64_t address);
 
   SteppedProcess &m_original, &m_copy;
-  std::unordered_map<std::uint64_t, std::uint64_t> m_returns;  // and those others, link-time
+  std::unordered_multimap<std::uint64_t, std::uint64_t> m_returns;  // and those others, link-time
   std::set<std::pair<std::uint64_t, std::uint64_t>> m_garbage, m_pairs;
   std::vector<Shift> m_shifts;
   std::set<std::pair<std::uint32_t, std::uint32_t>> m_garbageHalves;

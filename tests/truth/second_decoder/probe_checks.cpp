@@ -15,6 +15,13 @@ namespace {
 
 constexpr std::int64_t kNextWord = sizeof(format::Word);  // from the cursor
 
+// A call at the very beginning is the profiler's.
+bool isLeaf(const std::vector<Code>& function) {
+  for (std::size_t i = 2; i < function.size(); ++i)
+    if (function[i].effects.leaves == Leaves::Call) return false;
+  return true;
+}
+
 }  // namespace
 
 // What a probe changes must not be needed by what follows it.
@@ -188,7 +195,8 @@ bool CopyChecker::checkRecord(Line& line, const Code& c, std::uint64_t original)
 
 //   mov $record, r; call routine
 // or, r being needed: mov %rcx, -16(%rsp); mov $record, %ecx; call of a routine that restores it
-// Behind calls alone, in functions that keep nothing below the stack pointer.
+// In functions that keep nothing below the stack pointer: behind calls, where they begin if they are only
+// called, and anywhere in those that are no leaves (psABI 3.2.2).
 bool CopyChecker::checkSharedHead(Line& line, std::uint64_t original, const Needs& needs, bool& found) {
   found = false;
   const std::uint64_t start = line.pc;
@@ -211,7 +219,11 @@ bool CopyChecker::checkSharedHead(Line& line, std::uint64_t original, const Need
     return fail(line, call.address, "calls a record routine that expects something else"), false;
   if (!checkKeeps(line, routine->second.keeps)) return false;
   if (routine->second.brought) awaitBrought(line, original);
-  if (callInFront(line, original) == nullptr)
+  if (routine->second.brought && callInFront(line, original) == nullptr) m_needCursor.insert(original);
+  const bool isEntry = original == line.original.front().address;
+  if (isEntry && routine->second.keeps && !routine->second.brought) m_unkeptEntries[original] = start;
+  const bool isOnlyCalled = isEntry && !std::ranges::binary_search(m_flags.jumpTargets(), original);
+  if (!isOnlyCalled && callInFront(line, original) == nullptr && isLeaf(line.original))
     return fail(line, start, "calls a record routine where the word below the stack may be needed"), false;
   for (const Code& code : line.original)
     if (code.base == X86_REG_RSP && code.disp < 0)

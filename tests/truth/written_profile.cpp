@@ -1,0 +1,58 @@
+// First, for Qt has a macro of the name of one of its fields.
+#include "tests/truth/instrumented_file.h"
+//
+#include "tests/truth/written_profile.h"
+
+#include <QFile>
+#include <QRegularExpression>
+#include <random>
+
+#include "tests/truth/product_run.h"
+
+namespace traceback::truth {
+
+namespace {
+
+// The file's first lines, up to where blocks come; empty if the program has no build id.
+QByteArray headOf(const QString& program) {
+  const auto notes = runToEnd("readelf", {"-n", program}, QProcessEnvironment::systemEnvironment());
+  if (!notes) return {};
+  const auto id = QRegularExpression("Build ID: ([0-9a-f]+)").match(QString::fromUtf8(notes->output));
+  return id.hasMatch() ? "traceback-profile 2\nmodule " + id.captured(1).toUtf8() + "\n" : QByteArray();
+}
+
+}  // namespace
+
+int writeRandomProfile(const QString& program, const QString& instrumented, unsigned seed,
+                       const QString& path) {
+  const auto file = InstrumentedFile::open(instrumented.toStdString());
+  const QByteArray head = headOf(program);
+  QFile out(path);
+  if (!file || head.isEmpty() || !out.open(QFile::WriteOnly)) return 0;
+  out.write(head);
+  std::mt19937 random(seed);
+  int count = 0;
+  for (const InstrumentedFunction& function : file->functions) {
+    for (const format::BlockEntry& block : function.blocks) {
+      const auto taken = random() % 3 * 50;
+      const auto ran = random() % 3 * random() % 1000;
+      out.write(QString("%1 %2 100 %3 %4\n")
+                    .arg(block.start, 0, 16)
+                    .arg(ran)
+                    .arg(taken)
+                    .arg(random() % 2)
+                    .toUtf8());
+      ++count;
+    }
+  }
+  return count;
+}
+
+bool writeProfileOfNothing(const QString& program, const QString& path) {
+  const QByteArray bytes = headOf(program) + "0 0 0 0 0\n";
+  QFile out(path);
+  return bytes.startsWith("traceback-profile") && out.open(QFile::WriteOnly) &&
+         out.write(bytes) == bytes.size();
+}
+
+}  // namespace traceback::truth

@@ -1,0 +1,15 @@
+// Profiles that nobody counted: whatever one says, the copies are the originals still.
+#pragma once
+
+#include <QString>
+
+namespace traceback::truth {
+
+// Of how many blocks: those that the instrumented file of the program has, each with counts that mean nothing.
+int writeRandomProfile(const QString& program, const QString& instrumented, unsigned seed,
+                       const QString& path);
+
+// That nothing of the program ever ran. False if it has no build id, or the file cannot be written.
+bool writeProfileOfNothing(const QString& program, const QString& path);
+
+}  // namespace traceback::truth
