@@ -5,7 +5,8 @@
 
 namespace traceback::truth {
 
-// Of how many blocks: those that the instrumented file of the program has, each with counts that mean nothing.
+// Of how many blocks: those that the instrumented file of the program has, each with counts that mean
+// nothing.
 int writeRandomProfile(const QString& program, const QString& instrumented, unsigned seed,
                        const QString& path);
 

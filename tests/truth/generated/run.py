@@ -3,14 +3,15 @@
 
     run.py --traceback FILE --runtime FILE --decoder FILE --lockstep FILE [--count N] [--seed N]
 
-Each program is instrumented, read again by the second decoder, and stepped beside its original. TRACEBACK_SEED chooses the
-programs; with TRACEBACK_SOAK there are more of them, and longer. What fails is kept, with the commands that made it.
+Each program is instrumented, also by a profile that says that nothing ever ran, read again by the second decoder, and stepped
+beside its original. TRACEBACK_SEED chooses the programs; with TRACEBACK_SOAK there are more of them, and longer. What fails is kept, with the commands that made it.
 """
 
 import argparse
 import itertools
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -51,20 +52,30 @@ def build(file: pathlib.Path, compiler: str, level: str, link: tuple, program: p
     return [cxx if file.suffix == ".cpp" else c, level, "-w", *link, "-I/usr/include/csmith", file, "-o", program, "-lm"]
 
 
+def profile_of_nothing(program: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
+    """With it, all code has the forms of what hardly ever runs."""
+    found = re.search("Build ID: ([0-9a-f]+)", ran(["readelf", "-n", program]).stdout)
+    if not found:
+        raise Failed("no build id")
+    file = folder / "nothing.tbprofile"
+    file.write_text(f"traceback-profile 2\nmodule {found[1]}\n0 0 0 0 0\n")
+    return file
+
+
 def check(options: argparse.Namespace, program: pathlib.Path, folder: pathlib.Path, limit: int) -> str:
-    """What the lockstep says if all is right."""
+    """What the lockstep says of the usual form if all is right."""
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(folder / "run"), "TRACEBACK_BUFFER_SIZE": "65536"}
     (folder / "run").mkdir(mode=0o700, exist_ok=True)
     result = ""
-    for mode in ((), ("--null",)):
-        instrumented = folder / ("instrumented" + "".join(mode))
+    for mode in (("--null",), ("--profile", profile_of_nothing(program, folder)), ()):
+        instrumented = folder / ("instrumented" + "".join(mode[:1]))
         made = ran([options.traceback, "instrument", *mode, program, "-o", instrumented])
         if made.returncode != 0:
             raise Failed(f"instrument: {made.stderr.strip()}")
         read = ran([options.decoder, program, instrumented])
         if read.returncode != 0:
             raise Failed(f"second decoder: {read.stdout[:2000]}{read.stderr}")
-        if not mode:
+        if mode != ("--null",):
             stepped = ran([options.lockstep, "--limit", limit, *options.unwind, "--runtime", options.runtime, program, instrumented],
                           5 * MINUTE, env=environment)
             if stepped.returncode != 0:

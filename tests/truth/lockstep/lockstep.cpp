@@ -245,7 +245,8 @@ Lockstep::Outcome Lockstep::heal(const Point& original, const Point& copy) {
     if (copy.fromOutside) good = healStack(sp - kDepth, sp - kRedZone);
     if (code && isReturn(*code) && m_stack.sp < sp)
       good = good && healStack(m_stack.sp, sp);  // the address that it returned by
-    const std::uint16_t lost = code && isReturn(*code) ? m_flags.lostAt(original.address) : std::uint16_t{0};
+    const std::uint16_t lost =
+        code && isReturn(*code) ? m_flags.lostAt(original.address, previous) : std::uint16_t{0};
     if (lost != 0) {
       user_regs_struct after = m_copy.registers();
       const auto make = [&](unsigned number, auto member) {

@@ -89,8 +89,9 @@ FlagFlow::FlagFlow(const ElfFile& original, const std::vector<InstrumentedFuncti
   for (std::size_t i = 0; i < m_code.size(); ++i)
     for (std::size_t k = 0; k + 1 < m_code[i].size(); ++k) {
       const Effects& call = m_code[i][k];
-      if (call.leaves == Leaves::Call && (call.target == 0 || isStub(call.target)))
-        m_lost[call.address + call.size] = std::uint16_t(~kResults & ~m_needs[i][k + 1].registers);
+      if (call.leaves == Leaves::Call)
+        m_lost[call.address + call.size] = {isStub(call.target) ? 0 : call.target,
+                                            std::uint16_t(~kResults & ~m_needs[i][k + 1].registers)};
     }
   m_code.clear();
   for (auto& needs : m_needs)
@@ -114,6 +115,13 @@ std::uint64_t FlagFlow::functionOf(std::uint64_t address) const {
   if (after == m_functions.begin()) return address;
   const format::FunctionEntry& entry = std::prev(after)->entry;
   return address - entry.original < entry.originalSize ? entry.original : address;
+}
+
+std::uint16_t FlagFlow::lostAt(std::uint64_t address, std::uint64_t from) const {
+  const auto found = m_lost.find(address);
+  if (found == m_lost.end()) return 0;
+  const auto& [callee, registers] = found->second;
+  return callee == 0 || functionOf(callee) != functionOf(from) ? registers : std::uint16_t{0};
 }
 
 const Needs* FlagFlow::needsAt(std::uint64_t address) const {

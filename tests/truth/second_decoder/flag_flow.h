@@ -30,12 +30,9 @@ class FlagFlow {
   const Needs* needsAt(std::uint64_t address) const;
   // Where direct jumps and calls lead, whatever is there.
   Needs at(std::uint64_t address) const;
-  // Behind a call of whom nothing is seen: the registers with which it need not come back as they were, nor
-  // with anything. Elsewhere none.
-  std::uint16_t lostAt(std::uint64_t address) const {
-    const auto found = m_lost.find(address);
-    return found == m_lost.end() ? std::uint16_t{0} : found->second;
-  }
+  // Behind a call, if a return from there led to it: the registers that need not come back as they were, nor
+  // with anything, for it is not seen who was called, or he went on through a pointer to who returned.
+  std::uint16_t lostAt(std::uint64_t address, std::uint64_t from) const;
   // Where direct jumps of any function lead. Sorted.
   const std::vector<std::uint64_t>& jumpTargets() const { return m_targets; }
 
@@ -61,7 +58,11 @@ class FlagFlow {
   std::vector<Needs> m_onReturnOf;
   std::vector<std::vector<std::size_t>> m_users;  // functions that go there
   std::vector<bool> m_due;
-  std::unordered_map<std::uint64_t, std::uint16_t> m_lost;
+  struct Lost {
+    std::uint64_t callee;  // 0 if it is not seen
+    std::uint16_t registers;
+  };
+  std::unordered_map<std::uint64_t, Lost> m_lost;  // behind calls
   std::unordered_set<std::uint64_t> m_stubs;  // that are called or jumped to
   Needs m_onIndirectEntry, m_onReturn;
 };
