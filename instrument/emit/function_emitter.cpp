@@ -233,7 +233,7 @@ class Emitter {
   }
   // Then nothing is to be loaded in front of it for those that come without the cursor.
   bool sharesEntry(const Block& block) const {
-    return hasProbe(block) && &block == &m_function.blocks.front() && canBeShared(block, freeAt(block));
+    return hasProbe(block) && &block == &m_function.blocks.front() && isShared(block, freeAt(block));
   }
 
   Cursor cursorAt(const Block& block) const {
