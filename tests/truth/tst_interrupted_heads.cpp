@@ -30,7 +30,8 @@ class TestInterruptedHeads : public QObject {
 
  private:
   static std::vector<format::RecordRoutine> routinesOf(const InstrumentedFile& file);
-  static void interrupt(const QString& original, const QStringList& options, bool inRoutines);
+  using Prepared = Attempt<std::unique_ptr<ProductRun>>;
+  static void interrupt(const QString& original, const Prepared& run, bool inRoutines);
 };
 
 namespace {
@@ -91,7 +92,8 @@ void TestInterruptedHeads::handlersSeeTheProgram() {
   QFETCH(QString, build);
   QFETCH(QStringList, options);
   QFETCH(bool, inRoutines);
-  interrupt(QString(TRUTH_PROGRAM_DIR "/counting-") + build, options, inRoutines);
+  const QString original = QString(TRUTH_PROGRAM_DIR "/counting-") + build;
+  interrupt(original, ProductRun::prepare(original, options), inRoutines);
 }
 
 void TestInterruptedHeads::handlersSeeTheProgramWhereNothingRanAsAProfileSays_data() {
@@ -107,16 +109,11 @@ void TestInterruptedHeads::handlersSeeTheProgramWhereNothingRanAsAProfileSays() 
   QFETCH(QString, build);
   QFETCH(QStringList, options);
   const QString original = QString(TRUTH_PROGRAM_DIR "/counting-") + build;
-  const auto plain = ProductRun::prepare(original);
-  VERIFY_OUTCOME(plain);
-  const QString profile = (*plain)->file("nothing.tbprofile");
-  QVERIFY(writeProfileOfNothing(original, profile));
-  interrupt(original, options + QStringList{"--profile", profile}, true);
+  interrupt(original, prepareAsIfNothingRan(original, options), true);
 }
 
-void TestInterruptedHeads::interrupt(const QString& original, const QStringList& options, bool inRoutines) {
-  const auto run = ProductRun::prepare(original, options);
-  QVERIFY2(run, run ? "" : qPrintable(run.error()));
+void TestInterruptedHeads::interrupt(const QString& original, const Prepared& run, bool inRoutines) {
+  VERIFY_OUTCOME(run);
   const auto listing = CodeListing::of(original);
   QVERIFY2(listing, listing ? "" : qPrintable(listing.error()));
   const auto file = InstrumentedFile::open((*run)->program().toStdString());

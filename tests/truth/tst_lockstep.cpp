@@ -104,11 +104,7 @@ void TestLockstep::theSameStateAndFrames() {
 // Then probes take other forms, which use the stack.
 void TestLockstep::whereNothingRanAsAProfileSays() {
   QFETCH(QString, file);
-  const auto plain = ProductRun::prepare(file);
-  VERIFY_OUTCOME(plain);
-  const QString profile = (*plain)->file("nothing.tbprofile");
-  QVERIFY(writeProfileOfNothing(file, profile));
-  const auto run = ProductRun::prepare(file, {"--profile", profile});
+  const auto run = prepareAsIfNothingRan(file);
   VERIFY_OUTCOME(run);
   const auto stepped = step(**run, file, (*run)->program());
   VERIFY_OUTCOME(stepped);

@@ -5,9 +5,8 @@
 
 #include <QFile>
 #include <QRegularExpression>
+#include <QTemporaryDir>
 #include <random>
-
-#include "tests/truth/product_run.h"
 
 namespace traceback::truth {
 
@@ -53,6 +52,14 @@ bool writeProfileOfNothing(const QString& program, const QString& path) {
   QFile out(path);
   return bytes.startsWith("traceback-profile") && out.open(QFile::WriteOnly) &&
          out.write(bytes) == bytes.size();
+}
+
+Attempt<std::unique_ptr<ProductRun>> prepareAsIfNothingRan(const QString& program,
+                                                           const QStringList& options) {
+  const QTemporaryDir folder;  // only the instrumentor reads it
+  const QString profile = folder.filePath("nothing.tbprofile");
+  if (!writeProfileOfNothing(program, profile)) return std::unexpected("no profile of " + program);
+  return ProductRun::prepare(program, options + QStringList{"--profile", profile});
 }
 
 }  // namespace traceback::truth

@@ -3,6 +3,8 @@
 
 #include <QString>
 
+#include "tests/truth/product_run.h"
+
 namespace traceback::truth {
 
 // Of how many blocks: those that the instrumented file of the program has, each with counts that mean
@@ -12,5 +14,9 @@ int writeRandomProfile(const QString& program, const QString& instrumented, unsi
 
 // That nothing of the program ever ran. False if it has no build id, or the file cannot be written.
 bool writeProfileOfNothing(const QString& program, const QString& path);
+
+// The program instrumented by that.
+Attempt<std::unique_ptr<ProductRun>> prepareAsIfNothingRan(const QString& program,
+                                                           const QStringList& options = {});
 
 }  // namespace traceback::truth

@@ -67,13 +67,11 @@ void addProfile(CLI::App& app, Action& chosen) {
       ->type_name("OUT");
   command->add_flag("--add", call->add, "Add to what the file has already");
   command->footer(
-      "Give the file to `traceback run --profile` or `traceback instrument --profile`: probes are then put\n"
-      "where they are seldom met, and what never ran takes few bytes. What is recorded stays the same.\n"
-      "Snaps of work like that to come serve best, made while it goes on (traceback snap): each has the "
-      "last\n"
-      "records of each thread, and samples of those before. It holds for the same builds of the files, "
-      "known\n"
-      "by their build ids; of others nothing is known, and nothing lost.");
+      "Give the file to `traceback run --profile` or `traceback instrument --profile`: probes are then\n"
+      "put where they are seldom met, and what never ran takes few bytes. What is recorded stays the\n"
+      "same. Snaps of work like that to come serve best, made while it goes on (traceback snap): each\n"
+      "has the last records of each thread, and samples of those before. It holds for the same builds\n"
+      "of the files, known by their build ids; of others nothing is known, and nothing lost.");
   command->callback([call, &chosen] { chosen = [call] { return writeProfile(*call); }; });
 }
 
