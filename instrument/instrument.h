@@ -24,11 +24,12 @@
 namespace traceback::instrument {
 
 // Part of what the name of a cached output must depend on: raised whenever the same input gives other output.
-inline constexpr std::uint32_t kInstrumentorVersion = 20;
+inline constexpr std::uint32_t kInstrumentorVersion = 21;
 
 // What makes probes cheap, and can be left out to see what it brings, or whether it is at fault.
 inline constexpr std::string_view kKeptCursor = "kept-cursor";  // the ring's cursor in xmm15
-inline constexpr std::string_view kSharedHeads = "shared-heads";  // probes behind calls call one routine
+inline constexpr std::string_view kSharedHeads =
+    "shared-heads";  // probes call routines behind calls, and where hardly anything runs
 inline constexpr std::string_view kOpenHeads = "open-heads";  // who comes from in front passes a loop's probe
 inline constexpr std::string_view kPassedEntries = "passed-entries";  // so do direct calls a function's
 // Other modules' functions are called without the stubs of the procedure linkage table.

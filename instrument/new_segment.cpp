@@ -10,7 +10,7 @@
 
 #include "instrument/analysis/indirect_targets.h"
 #include "instrument/emit/dispatch.h"
-#include "instrument/emit/record_routines.h"
+#include "instrument/emit/routines.h"
 #include "instrument/emit/table_jump.h"
 #include "instrument/parallel.h"
 #include "instrument/poison.h"
@@ -97,7 +97,7 @@ class SegmentBuilder {
         });
     RoutineSet routines;
     for (const FunctionCode& copy : m_copies) routines |= copy.routines;
-    m_routines = emitRecordRoutines(routines, m_slots);
+    m_routines = emitRoutines(routines, m_slots);
     m_routinesAt = {alignUp(m_out.address.value + sizeof(format::ModuleHeader), kRoutineAlignment)};
     std::uint64_t at = alignUp(m_routinesAt.value + m_routines.code.size(), kCodeAlignment);
     m_out.copyStart = {at};
@@ -312,10 +312,14 @@ class SegmentBuilder {
     m_header.addressCount = std::uint32_t(all.size());
     m_header.fixupOffset = appendTable(std::as_bytes(std::span(fixups)));
     m_header.fixupCount = std::uint32_t(fixups.size());
-    for (format::RecordRoutine& routine : m_routines.table)
-      routine.start += std::uint32_t(m_routinesAt.value);
-    m_header.routineOffset = appendTable(std::as_bytes(std::span(m_routines.table)));
-    m_header.routineCount = std::uint32_t(m_routines.table.size());
+    const auto placed = [this](auto& routines) {
+      for (auto& routine : routines) routine.start += std::uint32_t(m_routinesAt.value);
+      return appendTable(std::as_bytes(std::span(routines)));
+    };
+    m_header.routineOffset = placed(m_routines.records);
+    m_header.routineCount = std::uint32_t(m_routines.records.size());
+    m_header.bitRoutineOffset = placed(m_routines.bits);
+    m_header.bitRoutineCount = std::uint32_t(m_routines.bits.size());
     const std::uint64_t start = m_header.addressOffset;
     m_out.parts.push_back(
         {kModuleSection, {m_out.address.value + start}, m_out.bytes.size() - start, false, 8});
@@ -387,7 +391,7 @@ class SegmentBuilder {
   bool m_keepCursor, m_sharedHeads, m_calledSlots, m_jumpTables;
   unsigned m_threads;
   NewSegment m_out;
-  RecordRoutines m_routines;
+  Routines m_routines;
   VirtAddr m_routinesAt;
   std::vector<FunctionCode> m_copies;  // by original address
   std::vector<std::size_t> m_byPlace;  // which of these stands where, in order

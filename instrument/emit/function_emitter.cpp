@@ -4,8 +4,10 @@
 #include <cstring>
 
 #include "instrument/analysis/stubs.h"
+#include "instrument/emit/bit_routines.h"
 #include "instrument/emit/dispatch.h"
 #include "instrument/emit/probe_parts.h"
+#include "instrument/emit/record_routines.h"
 #include "instrument/flow/layout.h"
 #include "instrument/flow/tiling.h"
 #include "runtime/format/module.h"
@@ -278,7 +280,14 @@ class Emitter {
   // Behind the branch, and before what it leads to: whoever is interrupted here has not taken the branch yet.
   void emitBit(const Block& branch) {
     setOrigin(m_function.lastOf(branch), true);
-    emitLightProbe(m_code, branch.bit, freeBehind(branch), m_keeps);
+    if (isSharedBit(branch))
+      emitSharedBit(m_code, branch.bit, m_keeps, m_out.routines);
+    else
+      emitLightProbe(m_code, branch.bit, freeBehind(branch), m_keeps);
+  }
+  bool isSharedBit(const Block& branch) const {
+    const BlockIndex to = branch.successor[branch.bitEdge];
+    return m_shares && m_callsOthers && (branch.cold || (to != kNone && m_function.blocks[to].cold));
   }
 
   // On the edge that sets the branch's bit.
@@ -403,7 +412,10 @@ class Emitter {
       const Instruction& last = m_function.lastOf(block);
       setOrigin(last, true);
       m_code.bind(way.label);
-      if (block.passesEntry) emitLightProbe(m_code, block.bit, {registerBit(kR11), true}, m_keeps);
+      if (block.passesEntry && m_shares && m_callsOthers)
+        emitSharedBit(m_code, block.bit, m_keeps, m_out.routines);
+      else if (block.passesEntry)
+        emitLightProbe(m_code, block.bit, {registerBit(kR11), true}, m_keeps);
       setOrigin(last, false);
       if (last.flow != Flow::Call) {
         m_code.jumpThrough(way.slot);

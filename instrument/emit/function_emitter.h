@@ -19,7 +19,7 @@
 #include "instrument/emit/code_builder.h"
 #include "instrument/emit/copied_tables.h"
 #include "instrument/emit/probes.h"
-#include "instrument/emit/record_routines.h"
+#include "instrument/emit/routines.h"
 #include "instrument/flow/function.h"
 
 namespace traceback::instrument {
@@ -57,7 +57,7 @@ struct FunctionCode {
   std::vector<std::uint32_t> blocks;  // where other code enters a block: in front of its probe
   std::uint32_t behindEntry = 0;  // the entry behind its probe: where a record goes on that passes that
   std::vector<std::uint32_t> records;  // the record words of head probes
-  RoutineSet routines;  // that its heads call
+  RoutineSet routines;  // that its probes call
   std::vector<CopiedTable> jumpTables;
   VirtAddr place;  // where it goes, once known
   VirtAddr tablePlace;

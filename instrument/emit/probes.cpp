@@ -144,7 +144,8 @@ void emitLightProbe(CodeBuilder& code, unsigned bit, Free free, bool kept) {
   } else {
     // movzbl byte(r), value; lea mask(value), value; movb value, byte(r)
     code.bytes(ofByte(Sequence().optionalRex(value, r).add(0x0F, 0xB6, modrm(mod, value, r))).bytes());
-    code.bytes(Sequence().optionalRex(value, value).add(0x8D, modrm(2, value, value)).add32(mask).bytes());
+    // Of the sum the low byte alone counts.
+    code.bytes(Sequence().optionalRex(value, value).add(0x8D, modrm(1, value, value), mask).bytes());
     code.bytes(ofByte(Sequence().add(rex(false, value, r), 0x88, modrm(mod, value, r))).bytes());
   }
   scratch.restore();

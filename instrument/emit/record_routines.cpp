@@ -56,17 +56,9 @@ Kind kindFor(RegisterSet dead, Cursor cursor) {
   return kind;
 }
 
-// mov reg, offset(%rsp); mov offset(%rsp), reg
-void storeBelow(CodeBuilder& code, unsigned reg, std::int8_t offset) {
-  code.bytes({rex(true, reg, 0), 0x89, modrm(1, reg, 4), 0x24, std::uint8_t(offset)});
-}
-void loadBelow(CodeBuilder& code, unsigned reg, std::int8_t offset) {
-  code.bytes({rex(true, reg, 0), 0x8B, modrm(1, reg, 4), 0x24, std::uint8_t(offset)});
-}
-
 class Routine {
  public:
-  Routine(const Kind& kind, VirtAddr moduleSlots) {
+  std::uint32_t emit(const Kind& kind, VirtAddr moduleSlots, Routines& out) {
     const unsigned record = kind.record, scratch = kScratches[kind.scratch];
     const bool keepsScratch = scratch == kKeptScratch;
     const Label claimed = m_code.newLabel(), resume = m_code.newLabel(), written = m_code.newLabel(),
@@ -91,33 +83,19 @@ class Routine {
     m_code.bytes({0xC3});
     m_code.bind(wrap);
     emitWrapAt(m_code, resume, scratch, keepsCursor, moduleSlots);
-    m_code.settle();
     const unsigned kept = (keepsScratch ? unsigned{format::kRoutineKeepsR11} : 0U) |
                           (kind.restores ? unsigned{format::kRoutineRestoresRcx} : 0U) |
                           (keepsCursor ? unsigned{format::kRoutineKeepsCursor} : 0U) |
                           (kind.cursor == Cursor::Kept ? unsigned{format::kRoutineBroughtCursor} : 0U);
-    m_entry = {0, at(written), at(claimed), at(wrap), std::uint8_t(kept)};
-  }
-
-  void appendTo(RecordRoutines& out) {
-    out.code.resize((out.code.size() + kAlignment - 1) / kAlignment * kAlignment, std::byte{0xCC});
-    const auto start = std::uint32_t(out.code.size());
-    std::vector<CodeBuilder::Reference> references;
-    const auto code = m_code.encode(references);
-    for (CodeBuilder::Reference& reference : references) {
-      reference.field += start;
-      out.references.push_back(reference);
-    }
-    out.code.insert(out.code.end(), code.begin(), code.end());
-    m_entry.start = start;
-    out.table.push_back(m_entry);
+    const std::uint32_t start = out.append(m_code, kAlignment);
+    out.records.push_back({start, at(written), at(claimed), at(wrap), std::uint8_t(kept)});
+    return start;
   }
 
  private:
   std::uint8_t at(Label label) const { return std::uint8_t(m_code.offsetOf(label)); }
 
   CodeBuilder m_code;
-  format::RecordRoutine m_entry{};
 };
 
 }  // namespace
@@ -141,14 +119,8 @@ HeadProbe emitSharedHead(CodeBuilder& code, std::uint32_t record, Free free, Cur
   return out;
 }
 
-RecordRoutines emitRecordRoutines(const RoutineSet& used, VirtAddr moduleSlots) {
-  RecordRoutines out;
-  for (unsigned number = 0; number < kRoutines; ++number) {
-    if (!used.test(number)) continue;
-    Routine(Kind::of(number), moduleSlots).appendTo(out);
-    out.offsets[number] = out.table.back().start;
-  }
-  return out;
+std::uint32_t emitRecordRoutine(unsigned number, VirtAddr moduleSlots, Routines& out) {
+  return Routine().emit(Kind::of(number), moduleSlots, out);
 }
 
 }  // namespace traceback::instrument

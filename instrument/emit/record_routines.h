@@ -48,28 +48,16 @@
 // are.
 #pragma once
 
-#include <array>
-#include <bitset>
 #include <cstdint>
-#include <vector>
 
-#include "instrument/emit/code_builder.h"
 #include "instrument/emit/probes.h"
-#include "runtime/format/module.h"
+#include "instrument/emit/routines.h"
 
 namespace traceback::instrument {
 
-inline constexpr unsigned kRoutines = 512;
-using RoutineSet = std::bitset<kRoutines>;  // by number
-
 HeadProbe emitSharedHead(CodeBuilder& code, std::uint32_t record, Free free, Cursor cursor, RoutineSet& used);
 
-struct RecordRoutines {
-  std::vector<std::byte> code;  // complete but for its references
-  std::vector<CodeBuilder::Reference> references;
-  std::array<std::uint32_t, kRoutines> offsets{};  // in `code`, of those that there are
-  std::vector<format::RecordRoutine> table;  // `start` is from the front of `code`
-};
-RecordRoutines emitRecordRoutines(const RoutineSet& used, VirtAddr moduleSlots);
+// By its number; returns where it is in the code.
+std::uint32_t emitRecordRoutine(unsigned number, VirtAddr moduleSlots, Routines& out);
 
 }  // namespace traceback::instrument

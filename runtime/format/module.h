@@ -15,8 +15,8 @@ namespace traceback::format {
 
 inline constexpr std::uint64_t kModuleMagic = 0x0A0D'444F'4D54'4254;  // "TBTMOD\r\n"
 // The probes of versions up to 3 claimed a word before they wrote it, which rings of version 2 (ring.h) are
-// not made for: such a file runs untraced.
-inline constexpr std::uint32_t kModuleVersion = 4;
+// not made for: such a file runs untraced. From 5 on there are bit routines.
+inline constexpr std::uint32_t kModuleVersion = 5;
 inline constexpr std::uint32_t kOldestModuleVersion = 4;
 
 // In the module's writable data, zero until the runtime binds the module.
@@ -65,6 +65,22 @@ struct RecordRoutine {
 inline constexpr std::uint32_t kRoutineWrapSize = 13;
 static_assert(sizeof(RecordRoutine) == 8);
 
+// Code that sets a bit of the record which the cursor is at, for probes that call it. Its first instruction
+// keeps rax at -8 below the stack pointer, the second rcx at -16, five bytes each. Sorted by `start`; all
+// come behind the record routines.
+enum BitRoutineFlags : std::uint8_t {
+  kBitRoutineFindsCursor = 1,  // in xmm15
+};
+struct BitRoutine {
+  std::uint32_t start;  // link-time address
+  std::uint8_t bit;
+  std::uint8_t size;
+  std::uint8_t flags;  // BitRoutineFlags
+  std::uint8_t reserved;
+};
+inline constexpr std::uint32_t kBitRoutineKeepsRax = 5, kBitRoutineKeepsRcx = 10;  // from there on
+static_assert(sizeof(BitRoutine) == 8);
+
 struct ModuleHeader {
   std::uint64_t magic;
   std::uint32_t version;
@@ -82,7 +98,9 @@ struct ModuleHeader {
   std::uint32_t fixupCount;  // the module to other codes, add the distance to each
   std::uint32_t routineOffset;  // RecordRoutine[routineCount]
   std::uint32_t routineCount;
-  std::uint64_t reserved[3];
+  std::uint32_t bitRoutineOffset;  // BitRoutine[bitRoutineCount]; none before version 5
+  std::uint32_t bitRoutineCount;
+  std::uint64_t reserved[2];
 };
 static_assert(sizeof(ModuleHeader) == 120);
 

@@ -2,14 +2,10 @@
 
 #include <sys/mman.h>
 
+#include "runtime/inject/module_tables.h"
 #include "runtime/inject/system.h"
 
 namespace traceback::inject {
-
-const format::RecordRoutine* routinesOf(const format::ModuleHeader& header) {
-  return reinterpret_cast<const format::RecordRoutine*>(reinterpret_cast<std::uint64_t>(&header) +
-                                                        header.routineOffset);
-}
 
 namespace {
 
@@ -27,8 +23,8 @@ void writeJump(std::uint64_t from, std::uint64_t to) {
 }  // namespace
 
 void loadBroughtCursors(const format::ModuleHeader& header, std::uint64_t bias) {
-  const format::RecordRoutine* const routines = routinesOf(header);
-  for (std::uint32_t i = 0; i + 1 < header.routineCount; ++i) {
+  const std::span<const format::RecordRoutine> routines = recordRoutinesOf(header);
+  for (std::size_t i = 0; i + 1 < routines.size(); ++i) {
     if ((routines[i].keeps & format::kRoutineBroughtCursor) == 0) continue;
     const std::uint64_t start = bias + routines[i].start, page = start / kPage * kPage;
     if (failed(systemCall(__NR_mprotect, static_cast<long>(page), static_cast<long>(kPage),

@@ -7,8 +7,6 @@
 
 namespace traceback::inject {
 
-const format::RecordRoutine* routinesOf(const format::ModuleHeader& header);
-
 // Makes those of the module load it, for good. Other threads may be in them, but not in here. Where memory
 // may not be writable and executable at once, they stay as they are.
 void loadBroughtCursors(const format::ModuleHeader& header, std::uint64_t bias);

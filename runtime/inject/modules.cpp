@@ -7,6 +7,7 @@
 #include "runtime/format/record.h"
 #include "runtime/inject/brought_cursors.h"
 #include "runtime/inject/files.h"
+#include "runtime/inject/module_tables.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/thread.h"
 
@@ -96,6 +97,7 @@ bool isSound(const dl_phdr_info& info, const ModuleHeader& header, const Segment
          tableFits(header.addressOffset, header.addressCount, sizeof(format::AddressEntry), size) &&
          tableFits(header.fixupOffset, header.fixupCount, sizeof(std::uint32_t), size) &&
          tableFits(header.routineOffset, header.routineCount, sizeof(format::RecordRoutine), size) &&
+         tableFits(header.bitRoutineOffset, header.bitRoutineCount, sizeof(format::BitRoutine), size) &&
          header.copyStart <= header.copyEnd && header.copyStart >= header.address &&
          header.copyEnd - header.address <= size && header.codeBase >= format::kFirstCode &&
          header.codeSpan <= format::kEndCode - format::kFirstCode &&
@@ -420,15 +422,10 @@ bool isInCopy(std::uint64_t address) { return moduleOf(address) != nullptr; }
 
 namespace {
 
-const format::AddressEntry* entriesOf(const ModuleHeader& header) {
-  return reinterpret_cast<const format::AddressEntry*>(reinterpret_cast<std::uint64_t>(&header) +
-                                                       header.addressOffset);
-}
-
 // The entry for an address in a copy; null if there is none.
 const format::AddressEntry* entryFor(const BoundModule& module, std::uint64_t address) {
   const ModuleHeader& header = *headerOf(module);
-  const format::AddressEntry* const entries = entriesOf(header);
+  const std::span<const format::AddressEntry> entries = addressesOf(header);
   const std::uint64_t linked = address - module.bias;
   std::uint32_t low = 0, high = header.addressCount;  // the last entry whose `copy` is not above
   while (low < high) {
@@ -478,13 +475,13 @@ std::uint64_t originalReturnAddress(std::uint64_t address) {
   // The original's code was made unreadable (poison mode, a debugger): mostly the next instruction follows.
   constexpr unsigned kLongest = 15, kUsual = 5;
   const auto& header = *headerOf(*module);
-  const bool isLast = call + 1 == entriesOf(header) + header.addressCount;
+  const bool isLast = call == &addressesOf(header).back();
   const std::uint64_t next =
       isLast ? 0 : module->bias + (call[1].original & ~std::uint64_t{format::kAddressFixed});
   return next > last && next - last <= kLongest ? next : last + kUsual;
 }
 
-const format::RecordRoutine* routineAt(std::uint64_t address, std::uint64_t& start) {
+RoutineAt routineAt(std::uint64_t address) {
   const unsigned count = __atomic_load_n(&boundCount, __ATOMIC_ACQUIRE);
   for (unsigned i = 0; i < count; ++i) {
     const ModuleHeader* header = headerOf(bound[i]);
@@ -492,15 +489,15 @@ const format::RecordRoutine* routineAt(std::uint64_t address, std::uint64_t& sta
     if (header == nullptr || address < reinterpret_cast<std::uint64_t>(header) ||
         address >= __atomic_load_n(&bound[i].copyStart, __ATOMIC_ACQUIRE))
       continue;
-    const format::RecordRoutine* routines = routinesOf(*header);
-    for (std::uint32_t k = header->routineCount; k-- > 0;) {
-      start = bound[i].bias + routines[k].start;
-      if (address >= start)
-        return address - start < routines[k].wrap + format::kRoutineWrapSize ? &routines[k] : nullptr;
-    }
-    return nullptr;
+    const auto link = static_cast<std::uint32_t>(address - bound[i].bias);
+    for (const format::BitRoutine& routine : bitRoutinesOf(*header))
+      if (link - routine.start < routine.size) return {nullptr, &routine, bound[i].bias + routine.start};
+    for (const format::RecordRoutine& routine : recordRoutinesOf(*header))
+      if (link - routine.start < routine.wrap + format::kRoutineWrapSize)
+        return {&routine, nullptr, bound[i].bias + routine.start};
+    return {};
   }
-  return nullptr;
+  return {};
 }
 
 void distrustCallees() {

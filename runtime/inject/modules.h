@@ -27,7 +27,13 @@ std::uint64_t originalAddress(std::uint64_t address);
 // The same for where a call returns to: what follows the call in the copy may stand for anything.
 std::uint64_t originalReturnAddress(std::uint64_t address);
 bool isInCopy(std::uint64_t address);
-// The record routine that has this address, and where it starts in the process; null if none has.
-const format::RecordRoutine* routineAt(std::uint64_t address, std::uint64_t& start);
+
+// The routine that has an address: one of the two, or none.
+struct RoutineAt {
+  const format::RecordRoutine* record = nullptr;
+  const format::BitRoutine* bit = nullptr;
+  std::uint64_t start = 0;  // in the process
+};
+RoutineAt routineAt(std::uint64_t address);
 
 }  // namespace traceback::inject

@@ -253,6 +253,50 @@ class ModuleTableTest : public QObject {
     QCOMPARE(stateOf(greedy), BindState::CodesTaken);
   }
 
+  void theRoutineOfAnAddressIsFound() {
+    Object object(1, 0x10000);
+    constexpr std::uint32_t kTable = 0x100, kFirst = kCode + 0x200;
+    const format::RecordRoutine record{kFirst, 30, 40, 50, 0};
+    const format::BitRoutine bit{kFirst + 70, 3, 36, 0, 0};
+    ModuleHeader header = object.header();
+    header.routineOffset = kTable;
+    header.bitRoutineOffset = kTable + sizeof record;
+    header.routineCount = header.bitRoutineCount = 1;
+    object.write(header);
+    ::mprotect(object.code(), kPage, PROT_READ | PROT_WRITE);
+    std::memcpy(object.code() + kTable, &record, sizeof record);
+    std::memcpy(object.code() + kTable + sizeof record, &bit, sizeof bit);
+    ::mprotect(object.code(), kPage, PROT_READ | PROT_EXEC);
+    load(object);
+    inject::bindNewModules();
+    QVERIFY(object.isBound());
+    const auto at = [&](std::uint32_t place) { return inject::routineAt(object.bias() + place); };
+    const auto none = [](const inject::RoutineAt& found) { return !found.record && !found.bit; };
+    QVERIFY(none(at(kFirst - 1)) && none(at(kFirst + 63)) && none(at(kFirst + 69)) && none(at(kFirst + 106)));
+    for (const std::uint32_t place : {kFirst, kFirst + 62}) {
+      const auto found = at(place);
+      QVERIFY(found.record && !found.bit);
+      QCOMPARE(found.start, object.bias() + kFirst);
+      QCOMPARE(unsigned{found.record->claimed}, 40U);
+    }
+    for (const std::uint32_t place : {kFirst + 70, kFirst + 105}) {
+      const auto found = at(place);
+      QVERIFY(found.bit && !found.record);
+      QCOMPARE(found.start, object.bias() + kFirst + 70);
+      QCOMPARE(unsigned{found.bit->bit}, 3U);
+    }
+  }
+
+  void theVersionBeforeIsBound() {
+    Object object(1, 0x10000);
+    ModuleHeader header = object.header();
+    header.version = format::kOldestModuleVersion;
+    object.write(header);
+    load(object);
+    inject::bindNewModules();
+    QVERIFY(object.isBound());
+  }
+
   // Nothing outside of the object's memory is touched, which would end the test.
   void whatAnObjectSaysOfItselfIsNotBelieved() {
     std::mt19937 random(qEnvironmentVariable("TRACEBACK_SEED", "1").toUInt());
@@ -273,8 +317,7 @@ class ModuleTableTest : public QObject {
       inject::bindNewModules();
       (object.isBound() ? bound : refused) += 1;
       inject::originalAddress(object.copy() + 7);
-      std::uint64_t start = 0;
-      inject::routineAt(object.copy() - 1, start);
+      inject::routineAt(object.copy() - 1);
       unload(object);
       inject::bindNewModules();
       testing::forgetModules();

@@ -1,5 +1,5 @@
-// Signals that arrive at each instruction of head probes, and of the routines by which they are written
-// behind calls: the handler sees a state that the program has, and no record is lost or written twice.
+// Signals that arrive at each instruction of head probes, and of the routines by which these are written and
+// bits are set: the handler sees a state that the program has, and nothing is lost or written twice.
 #include <sys/ptrace.h>
 
 #include <QFile>
@@ -29,9 +29,8 @@ class TestInterruptedHeads : public QObject {
   void withoutThemNoneIsShared();
 
  private:
-  static std::vector<format::RecordRoutine> routinesOf(const InstrumentedFile& file);
   using Prepared = Attempt<std::unique_ptr<ProductRun>>;
-  static void interrupt(const QString& original, const Prepared& run, bool inRoutines);
+  static void interrupt(const QString& original, const Prepared& run, const QSet<QString>& parts);
 };
 
 namespace {
@@ -51,28 +50,56 @@ bool wouldCome(pid_t pid, int signal) {
          ((blocked >> (signal - 1)) & 1) == 0;
 }
 
-const char* partOf(const std::vector<format::RecordRoutine>& routines, std::uint64_t pc) {
-  for (auto routine = routines.rbegin(); routine != routines.rend(); ++routine) {
-    if (pc < routine->start) continue;
-    const std::uint64_t offset = pc - routine->start;
-    return offset < routine->written   ? "before the record"
-           : offset < routine->claimed ? "before the claim"
-           : offset < routine->wrap    ? "behind the claim"
-                                       : "on the way to the runtime";
+const QSet<QString> kOfHeads = {"before the record", "before the claim", "behind the claim",
+                                "on the way to the runtime"};
+const QSet<QString> kOfBits = {"before the registers are kept", "before they are given back",
+                               "as they are given back"};
+
+// What the file says of its routines, by where they start.
+class RoutineParts {
+ public:
+  explicit RoutineParts(const InstrumentedFile& file)
+      : m_records(table<format::RecordRoutine>(file, file.module.routineOffset, file.module.routineCount)),
+        m_bits(table<format::BitRoutine>(file, file.module.bitRoutineOffset, file.module.bitRoutineCount)) {}
+
+  bool empty() const { return m_records.empty() && m_bits.empty(); }
+  std::uint64_t start() const { return m_records.empty() ? m_bits.front().start : m_records.front().start; }
+
+  QString at(std::uint64_t pc) const {
+    for (const auto& routine : m_bits) {
+      constexpr unsigned kLoads = 11;  // with ret
+      const std::uint64_t offset = pc - routine.start;
+      if (offset >= routine.size) continue;
+      return offset < format::kBitRoutineKeepsRcx ? "before the registers are kept"
+             : offset < routine.size - kLoads     ? "before they are given back"
+                                                  : "as they are given back";
+    }
+    for (auto routine = m_records.rbegin(); routine != m_records.rend(); ++routine) {
+      if (pc < routine->start) continue;
+      const std::uint64_t offset = pc - routine->start;
+      return offset < routine->written   ? "before the record"
+             : offset < routine->claimed ? "before the claim"
+             : offset < routine->wrap    ? "behind the claim"
+                                         : "on the way to the runtime";
+    }
+    return "in none";
   }
-  return "in none";
-}
+
+ private:
+  template <typename Entry>
+  static std::vector<Entry> table(const InstrumentedFile& file, std::uint32_t offset, std::uint32_t count) {
+    std::vector<Entry> out(count);
+    const auto bytes = file.elf.at(file.headerAddress + offset, count * sizeof(Entry));
+    if (!bytes || count == 0) return {};
+    std::memcpy(out.data(), bytes->data(), bytes->size());
+    return out;
+  }
+
+  std::vector<format::RecordRoutine> m_records;
+  std::vector<format::BitRoutine> m_bits;
+};
 
 }  // namespace
-
-std::vector<format::RecordRoutine> TestInterruptedHeads::routinesOf(const InstrumentedFile& file) {
-  std::vector<format::RecordRoutine> routines(file.module.routineCount);
-  const std::size_t size = routines.size() * sizeof(format::RecordRoutine);
-  const auto bytes = file.elf.at(file.headerAddress + file.module.routineOffset, size);
-  if (!bytes) return {};
-  std::memcpy(routines.data(), bytes->data(), size);
-  return routines;
-}
 
 void TestInterruptedHeads::handlersSeeTheProgram_data() {
   QTest::addColumn<QString>("build");
@@ -93,7 +120,7 @@ void TestInterruptedHeads::handlersSeeTheProgram() {
   QFETCH(QStringList, options);
   QFETCH(bool, inRoutines);
   const QString original = QString(TRUTH_PROGRAM_DIR "/counting-") + build;
-  interrupt(original, ProductRun::prepare(original, options), inRoutines);
+  interrupt(original, ProductRun::prepare(original, options), inRoutines ? kOfHeads : QSet<QString>());
 }
 
 void TestInterruptedHeads::handlersSeeTheProgramWhereNothingRanAsAProfileSays_data() {
@@ -104,24 +131,27 @@ void TestInterruptedHeads::handlersSeeTheProgramWhereNothingRanAsAProfileSays_da
   QTest::newRow("O2, the cursor in memory") << "O2" << QStringList{"--without", "kept-cursor"};
 }
 
-// Then nearly all heads are in routines, those of entries and loops, too.
+// Then nearly all heads are in routines, those of entries and loops, too, and bits are.
 void TestInterruptedHeads::handlersSeeTheProgramWhereNothingRanAsAProfileSays() {
   QFETCH(QString, build);
   QFETCH(QStringList, options);
   const QString original = QString(TRUTH_PROGRAM_DIR "/counting-") + build;
-  interrupt(original, prepareAsIfNothingRan(original, options), true);
+  interrupt(original, prepareAsIfNothingRan(original, options), kOfHeads + kOfBits);
 }
 
-void TestInterruptedHeads::interrupt(const QString& original, const Prepared& run, bool inRoutines) {
+// With signals in each of those parts of routines, or, if there are none, in the copies.
+void TestInterruptedHeads::interrupt(const QString& original, const Prepared& run,
+                                     const QSet<QString>& parts) {
+  const bool inRoutines = !parts.isEmpty();
   VERIFY_OUTCOME(run);
   const auto listing = CodeListing::of(original);
   QVERIFY2(listing, listing ? "" : qPrintable(listing.error()));
   const auto file = InstrumentedFile::open((*run)->program().toStdString());
   QVERIFY2(file, file ? "" : file.error().c_str());
-  const auto routines = routinesOf(*file);
+  const RoutineParts routines(*file);
   QCOMPARE(!routines.empty(), inRoutines);
   const Dose dose = inRoutines ? kInRoutines : kInCopies;
-  const CodeRange stepped = inRoutines ? CodeRange{routines.front().start, file->module.copyStart}
+  const CodeRange stepped = inRoutines ? CodeRange{routines.start(), file->module.copyStart}
                                        : CodeRange{file->module.copyStart, file->module.copyEnd};
 
   QFile page((*run)->file("counts"));
@@ -159,16 +189,11 @@ void TestInterruptedHeads::interrupt(const QString& original, const Prepared& ru
     }
   }  // killed
 
-  std::map<std::string, int> parts;
+  QMap<QString, int> met;
   for (const auto& [pc, times] : interrupted)
-    if (pc >= stepped.start && pc < stepped.end) parts[partOf(routines, pc)] += times;
-  if (inRoutines) {
-    for (const char* part :
-         {"before the record", "before the claim", "behind the claim", "on the way to the runtime"})
-      QVERIFY2(parts[part] != 0, part);
-  } else {
-    QVERIFY2(interrupted.size() > 200, qPrintable(QString::number(interrupted.size())));
-  }
+    if (inRoutines && pc >= stepped.start && pc < stepped.end) met[routines.at(pc)] += times;
+  QCOMPARE(QSet<QString>(met.keyBegin(), met.keyEnd()), parts);
+  if (!inRoutines) QVERIFY2(interrupted.size() > 200, qPrintable(QString::number(interrupted.size())));
   QVERIFY(counts[CountingRun::kAlarm] + 1 >= sent);
   QCOMPARE(std::uint64_t{counts[CountingRun::kWrong]}, std::uint64_t{0});
 
@@ -184,23 +209,20 @@ void TestInterruptedHeads::interrupt(const QString& original, const Prepared& ru
     const auto wrong = contradiction(*spelled, counts[slot]);
     QVERIFY2(!wrong, wrong ? qPrintable(*wrong) : "");
   }
-  qInfo(
-      "%llu signals at %zu places; before the record %d, before the claim %d, behind it %d, in the runtime's "
-      "way %d",
-      static_cast<unsigned long long>(sent), interrupted.size(), parts["before the record"],
-      parts["before the claim"], parts["behind the claim"], parts["on the way to the runtime"]);
+  qInfo() << sent << "signals at" << interrupted.size() << "places;" << met;
 }
 
 void TestInterruptedHeads::withoutThemNoneIsShared() {
   const QString original = QString(TRUTH_PROGRAM_DIR "/counting-O2");
-  const auto shared = ProductRun::prepare(original);
-  const auto apart = ProductRun::prepare(original, {"--without", "shared-heads"});
+  const auto shared = prepareAsIfNothingRan(original, {});
+  const auto apart = prepareAsIfNothingRan(original, {"--without", "shared-heads"});
   QVERIFY(shared && apart);
   const auto few = InstrumentedFile::open((*shared)->program().toStdString());
   const auto none = InstrumentedFile::open((*apart)->program().toStdString());
   QVERIFY(few && none);
-  QVERIFY(few->module.routineCount > 0);
+  QVERIFY(few->module.routineCount > 0 && few->module.bitRoutineCount > 0);
   QCOMPARE(none->module.routineCount, 0U);
+  QCOMPARE(none->module.bitRoutineCount, 0U);
   QCOMPARE(few->map.dagCount, none->map.dagCount);
   QVERIFY(few->module.copyEnd - few->module.copyStart < none->module.copyEnd - none->module.copyStart);
 }

@@ -249,7 +249,7 @@ void addInstrument(CLI::App& app, Action& chosen) {
           "Leave out a technique that makes recording cheap, to see what it brings or whether it is at\n"
           "fault: kept-cursor (where the next record goes is kept in a vector register), shared-heads "
           "(behind\n"
-          "calls, records are written by routines that these places share), open-heads (a record goes on\n"
+          "calls, and where hardly anything runs, probes call routines), open-heads (a record goes on\n"
           "into a loop, and around a call, until control comes back), passed-entries (and into functions\n"
           "of the same file that are called directly), called-slots (functions of other files are called "
           "past\n"

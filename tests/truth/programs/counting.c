@@ -39,9 +39,15 @@ static volatile unsigned sink;
     MARK(who##_zero_##bit); \
     x ^= 5;                 \
   }
-// 16 bits of a number as a path, then a tight loop whose rounds are its lowest three.
+__attribute__((noinline)) static unsigned mix(unsigned a, unsigned depth) {
+  if (depth == 0) return a;
+  return mix(a * 7 + 1, depth - 1) ^ depth;
+}
+
+// 16 bits of a number as a path, then a tight loop whose rounds are its lowest three. The first of them is no
+// leaf.
 // clang-format off
-#define SPELL(who)                                                                  \
+#define SPELL(who, rest)                                                            \
   __attribute__((noinline, noclone, used)) static unsigned who##Spell(uint64_t n) { \
     unsigned x = 1;                                                                 \
     BIT(who, n, 0) BIT(who, n, 1) BIT(who, n, 2) BIT(who, n, 3)                     \
@@ -52,18 +58,14 @@ static volatile unsigned sink;
       MARK(who##_round);                                                            \
       x = x * 3 + i;                                                                \
     }                                                                               \
+    rest;                                                                           \
     MARK(who##_end);                                                                \
     return x;                                                                       \
   }
 // clang-format on
-SPELL(main)
-SPELL(alarm)
-SPELL(timer)
-
-__attribute__((noinline)) static unsigned mix(unsigned a, unsigned depth) {
-  if (depth == 0) return a;
-  return mix(a * 7 + 1, depth - 1) ^ depth;
-}
+SPELL(main, if (n % 128 == 100) x = mix(x, 1))
+SPELL(alarm, )
+SPELL(timer, )
 
 static void onAlarm(int signal) {
   uint64_t n = counts[kAlarm] + 1;

@@ -14,7 +14,7 @@
 #include "tests/truth/second_decoder/code.h"
 #include "tests/truth/second_decoder/fixed_words.h"
 #include "tests/truth/second_decoder/flag_flow.h"
-#include "tests/truth/second_decoder/record_routines.h"
+#include "tests/truth/second_decoder/routines.h"
 
 namespace traceback::truth {
 
@@ -68,7 +68,7 @@ class CopyChecker {
   bool needsCursor(std::uint64_t original) const { return m_needCursor.contains(original); }
   // Entries that were patched: the five bytes from there on.
   const std::vector<std::uint64_t>& windows() const { return m_windows; }
-  const std::map<std::uint64_t, Routine>& routines() const { return m_routines; }
+  const Routines& routines() const { return m_routines; }
 
  private:
   struct Line {  // of the walk over one copy
@@ -172,6 +172,8 @@ class CopyChecker {
   bool checkSentinelByCount(Line& line, const Code& load, unsigned reg, bool kept);
   bool checkClaim(Line& line, unsigned reg, bool kept, bool byFlags);
   bool checkSharedHead(Line& line, std::uint64_t original, const Needs& needs, bool& found);
+  bool checkSharedBit(Line& line, std::uint64_t branch, bool& found);
+  bool checkRoutinesStack(const Line& line, std::uint64_t at, bool isFreeInLeaves);
   bool checkRecord(Line& line, const Code& at, std::uint64_t original);
   bool checkKeeps(Line& line, bool keeps);
   bool checkUnkeptEntry(Line& line);
@@ -213,7 +215,7 @@ class CopyChecker {
   Findings& m_findings;
   const FlagFlow& m_flags;
   const bool m_poisoned;
-  const std::map<std::uint64_t, Routine> m_routines;
+  const Routines m_routines;
   const FixedWords m_words;
   Decoder m_decoder;
   std::vector<CopiedPlace> m_places;

@@ -41,7 +41,8 @@ bool CopyChecker::findDue(Line& line) {
 }
 
 // The instruction to which whoever comes there in the copy has come: where a branch leads, its bit may be set
-// in front. That probe has no jump in it, and what stands for the branch in its own place has.
+// in front. That probe has no jump in it, at most a call, and what stands for the branch in its own place
+// has.
 std::uint64_t CopyChecker::beginsAt(const Line& line, std::uint64_t at) {
   const std::uint64_t origin = originOf(*line.function, at).first;
   const auto& blocks = line.function->blocks;
@@ -51,7 +52,7 @@ std::uint64_t CopyChecker::beginsAt(const Line& line, std::uint64_t at) {
       setsBitOutOfLine(line, origin, block))
     return origin;
   for (Code c; originOf(*line.function, at).first == origin; at += c.size)
-    if (!decode(m_file.elf, at, line.end, c) || c.direct) return origin;
+    if (!decode(m_file.elf, at, line.end, c) || (c.direct && c.id != X86_INS_CALL)) return origin;
   const std::uint32_t to = blocks[branch->second].successor[0];
   return to < blocks.size() ? blocks[to].start : origin;
 }

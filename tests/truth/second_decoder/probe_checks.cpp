@@ -195,8 +195,7 @@ bool CopyChecker::checkRecord(Line& line, const Code& c, std::uint64_t original)
 
 //   mov $record, r; call routine
 // or, r being needed: mov %rcx, -16(%rsp); mov $record, %ecx; call of a routine that restores it
-// In functions that keep nothing below the stack pointer: behind calls, where they begin if they are only
-// called, and anywhere in those that are no leaves (psABI 3.2.2).
+// Behind calls, where functions begin that are only called, and anywhere in those that are no leaves.
 bool CopyChecker::checkSharedHead(Line& line, std::uint64_t original, const Needs& needs, bool& found) {
   found = false;
   const std::uint64_t start = line.pc;
@@ -208,9 +207,10 @@ bool CopyChecker::checkSharedHead(Line& line, std::uint64_t original, const Need
   const int holder = registerNumber(c.reg0);
   // b8+r imm32
   const bool loads = c.id == X86_INS_MOV && !c.memory && holder >= 0 && (c.bytes[c.size - 5] & 0xF8) == 0xB8;
-  const auto routine =
-      loads && take(line, call) && call.id == X86_INS_CALL ? m_routines.find(call.target) : m_routines.end();
-  if (routine == m_routines.end()) {
+  const auto routine = loads && take(line, call) && call.id == X86_INS_CALL
+                           ? m_routines.records.find(call.target)
+                           : m_routines.records.end();
+  if (routine == m_routines.records.end()) {
     line.pc = start;
     return true;
   }
@@ -223,16 +223,39 @@ bool CopyChecker::checkSharedHead(Line& line, std::uint64_t original, const Need
   const bool isEntry = original == line.original.front().address;
   if (isEntry && routine->second.keeps && !routine->second.brought) m_unkeptEntries[original] = start;
   const bool isOnlyCalled = isEntry && !std::ranges::binary_search(m_flags.jumpTargets(), original);
-  if (!isOnlyCalled && callInFront(line, original) == nullptr && isLeaf(line.original))
-    return fail(line, start, "calls a record routine where the word below the stack may be needed"), false;
-  for (const Code& code : line.original)
-    if (code.base == X86_REG_RSP && code.disp < 0)
-      return fail(line, start, "calls a record routine, but keeps something there: " + text(code)), false;
+  if (!checkRoutinesStack(line, start, isOnlyCalled || callInFront(line, original) != nullptr)) return false;
   line.scratch = spills ? std::uint16_t{0} : std::uint16_t(1U << unsigned(holder));
   constexpr unsigned kR11 = 11;
   if (routine->second.scratch != kR11)
     line.scratch = std::uint16_t(line.scratch | 1U << routine->second.scratch);
   return checkScratch(line, start, needs, line.scratch, true) && checkRecord(line, c, original);
+}
+
+//   call routine
+// Which needs nothing: in functions that are no leaves.
+bool CopyChecker::checkSharedBit(Line& line, std::uint64_t branch, bool& found) {
+  const std::uint64_t start = line.pc;
+  Code call;
+  if (!code(line, call)) return false;
+  const auto routine =
+      call.id == X86_INS_CALL && call.direct ? m_routines.bits.find(call.target) : m_routines.bits.end();
+  found = routine != m_routines.bits.end();
+  if (!found) return true;
+  line.pc += call.size;
+  line.scratch = 0;
+  return checkKeeps(line, routine->second.keeps) && checkRoutinesStack(line, start, false) &&
+         checkMask(line, call, branch, routine->second.mask);
+}
+
+// What a routine takes of the stack must be nobody's, as it is in functions that keep nothing below the stack
+// pointer, and are no leaves (psABI 3.2.2).
+bool CopyChecker::checkRoutinesStack(const Line& line, std::uint64_t at, bool isFreeInLeaves) {
+  if (!isFreeInLeaves && isLeaf(line.original))
+    return fail(line, at, "calls a routine where the word below the stack may be needed"), false;
+  for (const Code& code : line.original)
+    if (code.base == X86_REG_RSP && code.disp < 0)
+      return fail(line, at, "calls a routine, but keeps something there: " + text(code)), false;
+  return true;
 }
 
 bool CopyChecker::checkMask(Line& line, const Code& at, std::uint64_t branch, std::uint32_t mask) {
@@ -254,6 +277,9 @@ bool CopyChecker::checkProbe(Line& line, Probe kind, std::uint64_t original, con
   found = false;
   if (kind == Probe::Head) {
     if (!checkSharedHead(line, original, needs, found)) return false;
+    if (found) return true;
+  } else {
+    if (!checkSharedBit(line, original, found)) return false;
     if (found) return true;
   }
   const std::uint64_t start = line.pc;
@@ -303,9 +329,9 @@ bool CopyChecker::checkProbe(Line& line, Probe kind, std::uint64_t original, con
       if (lea.id != X86_INS_LEA || registerNumber(lea.reg0) != registerNumber(c.reg0) || lea.base == reg ||
           registerNumber(lea.base) != registerNumber(c.reg0) || store.id != X86_INS_MOV ||
           !store.memoryFirst || store.base != reg || store.disp != byte || store.width != 1 ||
-          registerNumber(store.reg1) != registerNumber(c.reg0) || lea.disp < 0 || lea.disp > 0x80)
+          registerNumber(store.reg1) != registerNumber(c.reg0) || lea.disp < -0x80 || lea.disp > 0x40)
         return fail(line, lea.address, "not a light probe: " + text(lea) + "; " + text(store)), false;
-      mask = std::uint32_t(lea.disp);
+      mask = std::uint32_t(lea.disp & 0xFF);
     }
     mask <<= 8 * byte;
     if (kind != Probe::Light) return fail(line, start, "a light probe where a head may be"), false;

@@ -162,25 +162,25 @@ void UnwindChecker::check(const InstrumentedFunction& function, const std::vecto
   }
 }
 
-void UnwindChecker::checkRoutines(const std::map<std::uint64_t, Routine>& routines) {
+void UnwindChecker::checkRoutines(const Routines& routines) {
   if (!m_after) return;
-  for (const auto& [start, routine] : routines) {
-    const Fde* entry = m_after->entryAt(start);
-    const auto rows =
-        entry == nullptr ? std::unexpected(std::string("has no unwind information")) : m_after->rows(*entry);
-    if (!rows) {
-      m_findings.add(std::format("record routine at {:#x}: {}", start, rows.error()));
-      continue;
-    }
-    constexpr std::uint64_t kStackPointer = 7, kReturnAddress = 16;
-    UnwindRow due;
-    due.cfaRegister = kStackPointer;
-    due.cfaOffset = 8;
-    due.registers[kReturnAddress] = {UnwindRule::Kind::Offset, -8, {}};
-    if (rows->size() != 1 || !rows->front().sameRules(due) || entry->lsda != 0 ||
-        entry->start + entry->size < routine.end)
-      m_findings.add(std::format("record routine at {:#x}: unwound by {}", start, rows->front().text()));
-  }
+  for (const auto& [start, routine] : routines.records) checkRoutine(start, routine.end);
+  for (const auto& [start, routine] : routines.bits) checkRoutine(start, routine.end);
+}
+
+void UnwindChecker::checkRoutine(std::uint64_t start, std::uint64_t end) {
+  const Fde* entry = m_after->entryAt(start);
+  const auto rows =
+      entry == nullptr ? std::unexpected(std::string("has no unwind information")) : m_after->rows(*entry);
+  if (!rows) return m_findings.add(std::format("routine at {:#x}: {}", start, rows.error()));
+  constexpr std::uint64_t kStackPointer = 7, kReturnAddress = 16;
+  UnwindRow due;
+  due.cfaRegister = kStackPointer;
+  due.cfaOffset = 8;
+  due.registers[kReturnAddress] = {UnwindRule::Kind::Offset, -8, {}};
+  if (rows->size() != 1 || !rows->front().sameRules(due) || entry->lsda != 0 ||
+      entry->start + entry->size < end)
+    m_findings.add(std::format("routine at {:#x}: unwound by {}", start, rows->front().text()));
 }
 
 void UnwindChecker::checkPads(const CopyChecker& copies) {

@@ -16,7 +16,8 @@ class UnwindChecker {
   void check(const InstrumentedFunction& function, const std::vector<CopiedPlace>& places);
   // After all functions: whether landing pads are the copies of landing pads.
   // Code that is called and leaves the stack alone.
-  void checkRoutines(const std::map<std::uint64_t, Routine>& routines);
+  void checkRoutines(const Routines& routines);
+  void checkRoutine(std::uint64_t start, std::uint64_t end);
   void checkPads(const CopyChecker& copies);
 
  private:

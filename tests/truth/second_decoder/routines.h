@@ -1,4 +1,5 @@
-// The routines of an instrumented file that write records for the heads that call them, byte by byte.
+// The routines of an instrumented file that write records, or set bits, for the probes that call them, byte
+// by byte.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@ namespace traceback::truth {
 
 struct Findings;
 
-struct Routine {
+struct RecordRoutine {
   std::uint64_t end = 0;
   unsigned record = 0;    // the register that holds the record, by its number
   unsigned scratch = 0;   // the one that it changes; r11 it gives back
@@ -19,7 +20,18 @@ struct Routine {
   bool brought = false;   // where it is already
 };
 
+// Changes nothing but that bit.
+struct BitRoutine {
+  std::uint64_t end = 0;
+  std::uint32_t mask = 0;
+  bool keeps = false;  // the cursor in xmm15
+};
+
 // By address. What is not as it must be is a finding, and left out.
-std::map<std::uint64_t, Routine> readRoutines(const InstrumentedFile& file, Findings& findings);
+struct Routines {
+  std::map<std::uint64_t, RecordRoutine> records;
+  std::map<std::uint64_t, BitRoutine> bits;
+};
+Routines readRoutines(const InstrumentedFile& file, Findings& findings);
 
 }  // namespace traceback::truth

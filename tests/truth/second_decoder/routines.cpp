@@ -1,11 +1,14 @@
-#include "tests/truth/second_decoder/record_routines.h"
+#include "tests/truth/second_decoder/routines.h"
 
 #include <cstddef>
 #include <cstring>
 #include <format>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "runtime/format/record.h"
 #include "tests/truth/second_decoder/copy_checker.h"
 
 namespace traceback::truth {
@@ -47,7 +50,7 @@ class Reader {
 //   mov %fs:slot, %s; addq $4, (%s)
 //   mov %fs:slot, %s; paddq 48(%s), %xmm15; movlps %xmm15, (%s)
 //   mov %fs:slot, %r; add 48(%r), %s; movq %s, %xmm15; mov %s, (%r)
-bool isClaim(Reader& code, const Routine& routine, bool loaded) {
+bool isClaim(Reader& code, const RecordRoutine& routine, bool loaded) {
   const unsigned s = routine.scratch & 7, high = routine.scratch >> 3;
   if (!routine.keeps || routine.brought || loaded) {
     return code.is(std::format("64{:02x}8b{:02x}2500f0ffff", 0x48 | high << 2, s << 3 | 4)) &&
@@ -62,7 +65,7 @@ bool isClaim(Reader& code, const Routine& routine, bool loaded) {
                              0x48 | high << 2 | upper, 0x40 | s << 3 | r, 0x4C | high, 0xF8 | s, s << 3 | r));
 }
 
-bool readOne(const InstrumentedFile& file, const format::RecordRoutine& entry, Routine& out) {
+bool readOne(const InstrumentedFile& file, const format::RecordRoutine& entry, RecordRoutine& out) {
   const auto bytes = file.elf.at(entry.start, entry.wrap + format::kRoutineWrapSize);
   if (!bytes) return false;
   Reader code(*bytes, entry.start);
@@ -116,47 +119,102 @@ bool readOne(const InstrumentedFile& file, const format::RecordRoutine& entry, R
          code.offset() == entry.wrap + format::kRoutineWrapSize;
 }
 
-}  // namespace
+//   mov %rax, -8(%rsp); mov %rcx, -16(%rsp)
+//   movq %xmm15, %rax, or mov %fs:slot, %rax; mov (%rax), %rax
+//   movzbl byte(%rax), %ecx; lea mask(%rcx), %ecx; mov %cl, byte(%rax)
+//   mov -16(%rsp), %rcx; mov -8(%rsp), %rax; ret
+bool readOne(const InstrumentedFile& file, const format::BitRoutine& entry, BitRoutine& out) {
+  const auto bytes = file.elf.at(entry.start, entry.size);
+  if (!bytes || entry.bit >= 8 * sizeof(format::Word)) return false;
+  Reader code(*bytes, entry.start);
+  out = {entry.start + entry.size, 1U << entry.bit, (entry.flags & format::kBitRoutineFindsCursor) != 0};
+  const unsigned byte = entry.bit / 8, mask = 1U << entry.bit % 8;
+  return code.is("48894424f8") && code.offset() == format::kBitRoutineKeepsRax && code.is("48894c24f0") &&
+         code.offset() == format::kBitRoutineKeepsRcx &&
+         code.is(out.keeps ? "664c0f7ef8" : "64488b042500f0ffff488b00") &&
+         code.is(std::format("0fb648{0:02x}8d49{1:02x}8848{0:02x}", byte, mask)) &&
+         code.is("488b4c24f0488b4424f8c3") && code.offset() == entry.size;
+}
 
-std::map<std::uint64_t, Routine> readRoutines(const InstrumentedFile& file, Findings& findings) {
-  std::map<std::uint64_t, Routine> routines;
-  std::uint64_t end = file.headerAddress + file.module.headerSize;
+template <typename Entry>
+std::optional<std::vector<Entry>> readTable(const InstrumentedFile& file, std::uint32_t offset,
+                                            std::uint32_t count) {
+  const auto bytes = file.elf.at(file.headerAddress + offset, std::uint64_t{count} * sizeof(Entry));
+  if (!bytes) return std::nullopt;
+  std::vector<Entry> out(count);
+  if (count != 0) std::memcpy(out.data(), bytes->data(), bytes->size());
+  return out;
+}
+
+class AllRoutines {
+ public:
+  AllRoutines(const InstrumentedFile& file, Findings& findings)
+      : m_file(file), m_findings(findings), m_end(file.headerAddress + file.module.headerSize) {}
+
+  Routines read() {
+    const format::ModuleHeader& header = m_file.module;
+    const auto records = readTable<format::RecordRoutine>(m_file, header.routineOffset, header.routineCount);
+    const auto bits = readTable<format::BitRoutine>(m_file, header.bitRoutineOffset, header.bitRoutineCount);
+    if (!records || !bits) {
+      m_findings.add("a table of routines outside of the file");
+      return {};
+    }
+    readRecords(*records);
+    for (const format::BitRoutine& entry : *bits) {
+      checkPadding(entry.start);
+      m_end = entry.start + entry.size;
+      BitRoutine routine;
+      if (readOne(m_file, entry, routine))
+        m_out.bits[entry.start] = routine;
+      else
+        m_findings.add(std::format("what is at {:#x} does not set a bit", entry.start));
+    }
+    if (m_end < header.copyStart || !records->empty() || !bits->empty()) checkPadding(header.copyStart);
+    return std::move(m_out);
+  }
+
+ private:
+  void readRecords(const std::vector<format::RecordRoutine>& records) {
+    std::optional<RecordRoutine> brought;  // the one before, if the cursor is there when it is called
+    for (const format::RecordRoutine& entry : records) {
+      checkPadding(entry.start);
+      m_end = entry.start + entry.wrap + format::kRoutineWrapSize;
+      RecordRoutine routine{.end = m_end};
+      if (!readOne(m_file, entry, routine))
+        m_findings.add(std::format("what is at {:#x} is no record routine", entry.start));
+      else if (brought && (routine.brought || !routine.keeps || routine.record != brought->record ||
+                           routine.scratch != brought->scratch || routine.restores != brought->restores))
+        m_findings.add(
+            std::format("in place of the one before, the routine at {:#x} would not do", entry.start));
+      else
+        m_out.records[entry.start] = routine;
+      // A runtime may write a jump over its first five bytes, by a store of eight.
+      if (routine.brought && entry.start % 8 != 0)
+        m_findings.add(std::format("the routine at {:#x} cannot be replaced at once", entry.start));
+      brought = routine.brought ? std::optional(routine) : std::nullopt;
+    }
+    if (brought) m_findings.add("the last record routine has nothing in its place");
+  }
+
   // Between them, and before and behind, is what stops whoever comes there.
-  const auto checkPadding = [&](std::uint64_t to) {
-    const auto bytes = to < end ? std::nullopt : file.elf.at(end, to - end);
-    if (!bytes) return findings.add(std::format("no room for a record routine at {:#x}", to));
+  void checkPadding(std::uint64_t to) {
+    const auto bytes = to < m_end ? std::nullopt : m_file.elf.at(m_end, to - m_end);
+    if (!bytes) return m_findings.add(std::format("no room for a routine at {:#x}", to));
     for (std::size_t i = 0; i < bytes->size(); ++i)
       if ((*bytes)[i] != kPadding)
-        return findings.add(std::format("at {:#x} is something that nothing tells of", end + i));
-  };
-  std::optional<Routine> brought;  // the one before, if the cursor is there when it is called
-  for (std::uint32_t i = 0; i < file.module.routineCount; ++i) {
-    format::RecordRoutine entry{};
-    const auto bytes =
-        file.elf.at(file.headerAddress + file.module.routineOffset + i * sizeof entry, sizeof entry);
-    if (!bytes) {
-      findings.add("a table of record routines outside of the file");
-      return routines;
-    }
-    std::memcpy(&entry, bytes->data(), sizeof entry);
-    checkPadding(entry.start);
-    end = entry.start + entry.wrap + format::kRoutineWrapSize;
-    Routine routine{.end = end};
-    if (!readOne(file, entry, routine))
-      findings.add(std::format("what is at {:#x} is no record routine", entry.start));
-    else if (brought && (routine.brought || !routine.keeps || routine.record != brought->record ||
-                         routine.scratch != brought->scratch || routine.restores != brought->restores))
-      findings.add(std::format("in place of the one before, the routine at {:#x} would not do", entry.start));
-    else
-      routines[entry.start] = routine;
-    // A runtime may write a jump over its first five bytes, by a store of eight.
-    if (routine.brought && entry.start % 8 != 0)
-      findings.add(std::format("the routine at {:#x} cannot be replaced at once", entry.start));
-    brought = routine.brought ? std::optional(routine) : std::nullopt;
+        return m_findings.add(std::format("at {:#x} is something that nothing tells of", m_end + i));
   }
-  if (brought) findings.add("the last record routine has nothing in its place");
-  if (end < file.module.copyStart || file.module.routineCount != 0) checkPadding(file.module.copyStart);
-  return routines;
+
+  const InstrumentedFile& m_file;
+  Findings& m_findings;
+  std::uint64_t m_end;  // of the one that was read last
+  Routines m_out;
+};
+
+}  // namespace
+
+Routines readRoutines(const InstrumentedFile& file, Findings& findings) {
+  return AllRoutines(file, findings).read();
 }
 
 }  // namespace traceback::truth

@@ -1,0 +1,39 @@
+// Code of a module that its probes share: they call it where that takes fewer bytes (record_routines.h,
+// bit_routines.h). It stands in front of the copies.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "instrument/emit/code_builder.h"
+#include "runtime/format/module.h"
+
+namespace traceback::instrument {
+
+// Numbers of routines: those that write records first, then those that set bits.
+inline constexpr unsigned kRecordRoutines = 512, kBitRoutines = 64;
+inline constexpr unsigned kRoutines = kRecordRoutines + kBitRoutines;
+using RoutineSet = std::bitset<kRoutines>;
+
+struct Routines {
+  std::vector<std::byte> code;  // complete but for its references
+  std::vector<CodeBuilder::Reference> references;
+  std::array<std::uint32_t, kRoutines> offsets{};  // in `code`, of those that there are
+  // `start` is from the front of `code`.
+  std::vector<format::RecordRoutine> records;
+  std::vector<format::BitRoutine> bits;
+
+  // Settles it, and says where it begins.
+  std::uint32_t append(CodeBuilder& routine, std::uint32_t alignment);
+};
+
+Routines emitRoutines(const RoutineSet& used, VirtAddr moduleSlots);
+
+// mov reg, offset(%rsp); mov offset(%rsp), reg
+void storeBelow(CodeBuilder& code, unsigned reg, std::int8_t offset);
+void loadBelow(CodeBuilder& code, unsigned reg, std::int8_t offset);
+
+}  // namespace traceback::instrument
