@@ -29,7 +29,7 @@ void addSnap(CLI::App& app, Action& chosen);
 void addRecover(CLI::App& app, Action& chosen);
 void addServices(CLI::App& app, Action& chosen);
 void addPrint(CLI::App& app, Action& chosen);
-void addProfile(CLI::App& app, Action& chosen);
+void addProfile(CLI::App& app, Action& chosen, const std::vector<std::string>& words);
 void addQuery(CLI::App& app, Action& chosen);
 void addCompare(CLI::App& app, Action& chosen);
 void addExport(CLI::App& app, Action& chosen);
@@ -44,6 +44,8 @@ void addWatch(CLI::App& app, Action& chosen);  // hidden: the same
 // Cuts the program and its arguments off the arguments of `run`, so that their options are not taken for
 // ours: all behind `--`, or from the first on that is no option of `run`.
 std::vector<std::string> takeProgramWords(std::vector<std::string>& arguments);
+// The same of a command that wants `--` in front of them.
+std::vector<std::string> takeWordsBehindDashes(std::vector<std::string>& arguments);
 
 // One line on standard error; gives the status to end with.
 int complain(const model::Error& error);

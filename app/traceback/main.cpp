@@ -21,6 +21,7 @@ int parseAndRun(std::vector<std::string> arguments) {
   app.get_formatter()->column_width(34);
   std::vector<std::string> words;
   if (!arguments.empty() && arguments.front() == "run") words = takeProgramWords(arguments);
+  if (!arguments.empty() && arguments.front() == "profile") words = takeWordsBehindDashes(arguments);
   Action chosen;
   addInstrument(app, chosen);
   addRun(app, chosen, words);
@@ -29,7 +30,7 @@ int parseAndRun(std::vector<std::string> arguments) {
   addRecover(app, chosen);
   addServices(app, chosen);
   addPolicy(app, chosen);
-  addProfile(app, chosen);
+  addProfile(app, chosen, words);
   addPrint(app, chosen);
   addQuery(app, chosen);
   addCompare(app, chosen);

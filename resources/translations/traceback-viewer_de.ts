@@ -122,6 +122,13 @@
     </message>
 </context>
 <context>
+    <name>traceback::app::FileField</name>
+    <message>
+        <source>%1 is not a file.</source>
+        <translation>%1 ist keine Datei.</translation>
+    </message>
+</context>
+<context>
     <name>traceback::app::FileSources</name>
     <message>
         <source>changed after %1 was built</source>
@@ -915,9 +922,40 @@ Leer für den Standard: %1</translation>
         <source>The policy file&apos;s path begins with a slash.</source>
         <translation>Der Pfad der Regeldatei beginnt mit einem Schrägstrich.</translation>
     </message>
+</context>
+<context>
+    <name>traceback::app::ProfileField</name>
     <message>
-        <source>%1 is not a file.</source>
-        <translation>%1 ist keine Datei.</translation>
+        <source>Profile</source>
+        <translation>Profil</translation>
+    </message>
+    <message>
+        <source>none; traceback profile makes one</source>
+        <translation>keins; traceback profile erstellt eines</translation>
+    </message>
+    <message>
+        <source>Which ways branches went in runs before: recording costs less by that, and records the same</source>
+        <translation>Welche Wege Verzweigungen in früheren Läufen gingen: die Aufzeichnung kostet damit weniger und zeichnet dasselbe auf</translation>
+    </message>
+    <message>
+        <source>Brow&amp;se…</source>
+        <translation>Durch&amp;suchen…</translation>
+    </message>
+    <message>
+        <source>Choose a profile</source>
+        <translation>Ein Profil wählen</translation>
+    </message>
+    <message>
+        <source>The profile&apos;s path begins with a slash.</source>
+        <translation>Der Pfad des Profils beginnt mit einem Schrägstrich.</translation>
+    </message>
+    <message>
+        <source>%1 cannot be read: %2</source>
+        <translation>%1 ist nicht lesbar: %2</translation>
+    </message>
+    <message>
+        <source>%1 is no profile, as `traceback profile` makes it.</source>
+        <translation>%1 ist kein Profil, wie es `traceback profile` erstellt.</translation>
     </message>
 </context>
 <context>
@@ -1089,6 +1127,10 @@ Leer für den Standard: %1</translation>
     <message>
         <source>&amp;Policy file:</source>
         <translation>&amp;Regeldatei:</translation>
+    </message>
+    <message>
+        <source>Profi&amp;le:</source>
+        <translation>Profi&amp;l:</translation>
     </message>
     <message>
         <source>&amp;Folder for snaps:</source>

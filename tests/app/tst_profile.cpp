@@ -1,6 +1,9 @@
 // A program that was recorded, profiled, and recorded by its profile: it does the same, and so does its
 // trace.
+#include <signal.h>
+
 #include <QDir>
+#include <QProcess>
 #include <QTest>
 
 #include "tests/app/command_line.h"
@@ -32,7 +35,11 @@ class ProfileTest : public QObject {
   }
 
  private slots:
-  void initTestCase() { QVERIFY(m_line.isReady()); }
+  void initTestCase() {
+    QVERIFY(m_line.isReady() && QDir().mkpath(m_line.path("tmp")));
+    m_line.environment().insert("TMPDIR", m_line.path("tmp"));
+  }
+  void cleanup() { QCOMPARE(listing(m_line.path("tmp")), QStringList()); }
 
   void theSameIsRecordedByAProfile() {
     const Ran plain = crash({}, "before");
@@ -61,6 +68,79 @@ class ProfileTest : public QObject {
     QVERIFY(readFile(profile) != once);
     QCOMPARE(m_line.traceback({"profile", snap, "-o", profile}).status, 0);
     QCOMPARE(readFile(profile), once);
+  }
+
+  void aProgramIsRunForItWithAllThatItStarts() {
+    const QString profile = m_line.path("run.tbprofile");
+    const QStringList words{"/bin/sh", "-c", "ulimit -c 0; \"$0\"; exit 3", CRASH_PROGRAM};
+    const QStringList before = m_line.snaps();
+    const Ran ran = m_line.traceback(QStringList{"profile", "-o", profile, "--"} + words);
+    QCOMPARE(ran.status, 0);
+    QCOMPARE(ran.out, QByteArray("6\n"));
+    QVERIFY2(ran.err.contains("/bin/sh ended with status 3\n") && ran.err.contains(" records of 2 modules"),
+             ran.err.constData());
+    QCOMPARE(readFile(profile).count("\nmodule "), 2);
+    QCOMPARE(m_line.snaps(), before);
+    const Ran used = m_line.traceback(QStringList{"run", "--profile", profile, "--"} + words);
+    QCOMPARE(used.status, 3);
+  }
+
+  void aRunningProcessIsLookedAt() {
+    const QString profile = m_line.path("process.tbprofile");
+    QProcess process;
+    process.setProcessEnvironment(m_line.environment());
+    process.start(CommandLine::program(), {"run", "--", CRASH_PROGRAM, "wait"});
+    QVERIFY(process.waitForReadyRead());
+    const QString pid = QString::number(process.processId());
+    const Ran ran =
+        m_line.traceback({"profile", "-o", profile, "--pid", pid, "--for", "1", "--every", "0.2"});
+    QVERIFY2(ran.status == 0 && ran.out.contains(" of 1 modules"), (ran.out + ran.err).constData());
+    QVERIFY(readFile(profile).contains("\nmodule "));
+
+    QProcess untilTheEnd;
+    untilTheEnd.setProcessEnvironment(m_line.environment());
+    untilTheEnd.start(CommandLine::program(), {"profile", "-o", profile, "--add", "--pid", pid});
+    QVERIFY(QTest::qWaitFor([&] { return !listing(m_line.path("tmp")).isEmpty(); }, 10000));
+    ::kill(pid_t(process.processId()), SIGKILL);
+    QVERIFY(process.waitForFinished() && untilTheEnd.waitForFinished());
+    QCOMPARE(untilTheEnd.exitStatus(), QProcess::NormalExit);
+    QVERIFY2(untilTheEnd.exitCode() <= 1, "nothing to go by, if it was too late");
+
+    const Ran late = m_line.traceback({"profile", "-o", profile, "--pid", pid});
+    QCOMPARE(late.status, 1);
+    QVERIFY2(late.complainsInOneLine(), late.err.constData());
+  }
+
+  void anInterruptEndsTheLookingNotTheCounts() {
+    const QString profile = m_line.path("interrupted.tbprofile");
+    QProcess process;
+    process.setProcessEnvironment(m_line.environment());
+    process.start(CommandLine::program(), {"run", "--", CRASH_PROGRAM, "wait"});
+    QVERIFY(process.waitForReadyRead());
+    QProcess looking;
+    looking.setProcessEnvironment(m_line.environment());
+    looking.start(CommandLine::program(),
+                  {"profile", "-o", profile, "--pid", QString::number(process.processId())});
+    QVERIFY(QTest::qWaitFor([&] { return !listing(m_line.path("tmp")).isEmpty(); }, 10000));
+    ::kill(pid_t(looking.processId()), SIGINT);
+    QVERIFY(looking.waitForFinished());
+    QVERIFY2(looking.exitStatus() == QProcess::NormalExit && looking.exitCode() == 0,
+             looking.readAllStandardError().constData());
+    QVERIFY(readFile(profile).contains("\nmodule "));
+    ::kill(pid_t(process.processId()), SIGKILL);
+    QVERIFY(process.waitForFinished());
+  }
+
+  void whatIsNotRecordedHasNoCounts() {
+    const QString profile = m_line.path("nothing.tbprofile");
+    const Ran missing = m_line.traceback({"profile", "-o", profile, "--", "/nowhere/at-all"});
+    QCOMPARE(missing.status, 1);
+    QVERIFY2(missing.complainsInOneLine(), missing.err.constData());
+    const Ran own = m_line.traceback(
+        {"profile", "-o", profile, "--pid", QString::number(QCoreApplication::applicationPid())});
+    QCOMPARE(own.status, 1);
+    QVERIFY2(own.complainsInOneLine(), own.err.constData());
+    QVERIFY(!QFile::exists(profile));
   }
 
   void whatCannotBeReadIsLeftAsItIs() {

@@ -7,13 +7,12 @@ import shutil
 import statistics
 import subprocess
 import tempfile
-import time
 
 import measure
 from programs import LIBRARIES, PROGRAMS, Program, inputs
 
 MODES = ("plain", "null", "recorded", "profiled")
-BETWEEN_SNAPS = 0.4  # seconds, of the run that a profile is made of
+BETWEEN_LOOKS = 0.4  # seconds, at the run that a profile is made of
 REFERENCE = "valgrind"  # once: it takes its time
 
 
@@ -59,22 +58,12 @@ class Overhead:
         return self.state / f"{program.name}.tbprofile"
 
     def train(self, program: Program) -> str:
-        """Makes the profile, of a recorded run on other input that is snapped as it goes on. Says what went wrong."""
+        """Makes the profile, of a run on other input. Says what went wrong."""
         command = list(program.training or program.command)
         with open(self.training / program.reads if program.reads else os.devnull, "rb") as source:
-            process = subprocess.Popen([self.traceback, "run", "--", program.path(), *command[1:]], cwd=self.training, env=self.environment, stdin=source,
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            snaps = []
-            while process.poll() is None:
-                time.sleep(BETWEEN_SNAPS)
-                made = subprocess.run([self.traceback, "snap", "--memory", "none", str(process.pid)], env=self.environment, capture_output=True, text=True, check=False)
-                snaps += made.stdout.split("\n")[:1] if made.returncode == 0 else []
-        if process.returncode < 0 or not snaps:  # (an exit status may be an answer)
-            return f"training ended with {process.returncode}, {len(snaps)} snaps"
-        made = subprocess.run([self.traceback, "profile", *snaps, "-o", self.profile(program)], env=self.environment, capture_output=True, text=True, check=False)
-        for snap in snaps:
-            pathlib.Path(snap).unlink()
-        return made.stderr
+            made = subprocess.run([self.traceback, "profile", "--every", str(BETWEEN_LOOKS), "-o", self.profile(program), "--", program.path(), *command[1:]],
+                                  cwd=self.training, env=self.environment, stdin=source, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+        return "" if made.returncode == 0 else made.stderr  # (how the program ended may be an answer)
 
     def of(self, program: Program, rounds: int) -> dict:
         def run(mode: str) -> measure.Run:

@@ -26,6 +26,7 @@
 #include "app/viewer/wizard/finish_page.h"
 #include "app/viewer/wizard/libraries_page.h"
 #include "app/viewer/wizard/policy_field.h"
+#include "app/viewer/wizard/profile_field.h"
 #include "app/viewer/wizard/record_wizard.h"
 #include "app/viewer/wizard/settings_page.h"
 #include "app/viewer/wizard/target_page.h"
@@ -124,6 +125,7 @@ class Wizard : public QObject {
     recording.bufferSize = "4M";
     recording.memory = "writable";
     recording.policy = "/etc/a policy";
+    recording.profile = "/etc/a.tbprofile";
     recording.environment = {"MODE=a b%", "PRICE=$5"};
     const QStringList lines = app::dropIn("/opt/trace back/traceback", recording).split(u'\n');
     QVERIFY(lines.contains("[Service]"));
@@ -131,7 +133,8 @@ class Wizard : public QObject {
     QVERIFY(reset > 0);
     QCOMPARE(lines[reset + 1],
              QStringLiteral("ExecStart=\"/opt/trace back/traceback\" run --snap-dir %S/traceback-my-app_1 "
-                            "--buffer-size 4M --policy \"/etc/a policy\" --memory writable --exclude "
+                            "--buffer-size 4M --policy \"/etc/a policy\" --profile /etc/a.tbprofile --memory "
+                            "writable --exclude "
                             "\"libcrypto*\" -- \"/usr/sbin/a server\" -g "
                             "\"daemon off; $$x 100%% \\\"q\\\" \\\\\""));
     QVERIFY(lines.contains("Environment=\"MODE=a b%%\""));
@@ -312,6 +315,25 @@ class Wizard : public QObject {
       field->edit()->setText(wrong);
       QVERIFY(!wizard->settings()->isComplete());
     }
+    field->edit()->clear();
+    QVERIFY(wizard->settings()->isComplete());
+  }
+
+  void aProfileIsTakenIfItIsOne() {
+    const auto wizard = this->wizard();
+    app::ProfileField* field = wizard->settings()->profile();
+    QFile good(m_line.path("a.tbprofile")), bad(m_line.path("notes"));
+    QVERIFY(good.open(QIODevice::WriteOnly) && good.write("traceback-profile 2\n") > 0);
+    QVERIFY(bad.open(QIODevice::WriteOnly) && bad.write("traceback") > 0);
+    good.close();
+    bad.close();
+    for (const QString& wrong : {bad.fileName(), QString("a.tbprofile"), m_line.path("missing")}) {
+      field->edit()->setText(wrong);
+      QVERIFY2(!wizard->settings()->isComplete() && !field->problem().isEmpty(), qPrintable(wrong));
+    }
+    field->edit()->setText(good.fileName());
+    QVERIFY2(wizard->settings()->isComplete(), qPrintable(field->problem()));
+    QVERIFY(wizard->settings()->validatePage());
     field->edit()->clear();
     QVERIFY(wizard->settings()->isComplete());
   }

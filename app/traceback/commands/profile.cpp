@@ -1,4 +1,6 @@
 // traceback profile: counts in snaps which ways branches went, for the instrumentor.
+#include <sys/wait.h>
+
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <format>
@@ -7,6 +9,8 @@
 #include "app/traceback/command.h"
 #include "app/traceback/output.h"
 #include "app/traceback/output_file.h"
+#include "app/traceback/program_search.h"
+#include "app/traceback/training.h"
 #include "loader/mapped_file.h"
 #include "loader/profile/count_branches.h"
 #include "model/utf8.h"
@@ -17,6 +21,9 @@ namespace {
 
 struct ProfileCall {
   std::vector<std::string> snaps;
+  pid_t pid = 0;
+  std::uint64_t seconds = 0;
+  double every = 1;
   std::string output;
   bool add = false;
 };
@@ -28,51 +35,119 @@ model::Result<model::BranchProfile> formerProfile(const ProfileCall& call) {
   return model::BranchProfile::parse(file->text(), call.output);
 }
 
-int writeProfile(const ProfileCall& call) {
-  auto profile = formerProfile(call);
-  if (!profile) return complain(profile.error());
-  loader::BranchCounting all;
-  {
-    ProgressLine progress("counting branches");
-    for (std::size_t i = 0; i < call.snaps.size(); ++i) {
-      const auto counted = loader::countBranches(call.snaps[i], *profile);
-      if (!counted) return complain(counted.error());
-      all.records += counted->records;
-      all.withoutMap += counted->withoutMap;
-      progress.show(static_cast<double>(i + 1) / static_cast<double>(call.snaps.size()));
-    }
+class Counts {
+ public:
+  explicit Counts(model::BranchProfile former) : m_profile(std::move(former)) {}
+
+  model::Result<void> add(const std::filesystem::path& snap) {
+    const auto counted = loader::countBranches(snap, m_profile);
+    if (!counted) return std::unexpected(counted.error());
+    m_all.records += counted->records;
+    m_all.withoutMap += counted->withoutMap;
+    return {};
   }
-  if (all.records == 0)
+  Training training(double every) {
+    return {.every = std::chrono::milliseconds(static_cast<std::int64_t>(every * 1000)),
+            .take = [this](const std::filesystem::path& snap) { return add(snap); }};
+  }
+  const model::BranchProfile& profile() const { return m_profile; }
+  const loader::BranchCounting& all() const { return m_all; }
+
+ private:
+  model::BranchProfile m_profile;
+  loader::BranchCounting m_all;
+};
+
+model::Result<void> countSnaps(const std::vector<std::string>& snaps, Counts& counts) {
+  ProgressLine progress("counting branches");
+  for (std::size_t i = 0; i < snaps.size(); ++i) {
+    if (auto counted = counts.add(snaps[i]); !counted) return counted;
+    progress.show(static_cast<double>(i + 1) / static_cast<double>(snaps.size()));
+  }
+  return {};
+}
+
+model::Result<void> countRun(const std::vector<std::string>& words, double every, Counts& counts) {
+  const auto program = findProgram(words.front());
+  if (!program) return std::unexpected(program.error());
+  const auto status = trainByRun(words, counts.training(every));
+  if (!status) return std::unexpected(status.error());
+  if (WIFSIGNALED(*status))
+    std::println(stderr, "traceback: {} was ended by signal {}", model::printable(words.front()),
+                 WTERMSIG(*status));
+  else if (WEXITSTATUS(*status) != 0)
+    std::println(stderr, "traceback: {} ended with status {}", model::printable(words.front()),
+                 WEXITSTATUS(*status));
+  return {};
+}
+
+int writeProfile(const ProfileCall& call, const std::vector<std::string>& words) {
+  if ((call.snaps.empty() ? 0 : 1) + (call.pid == 0 ? 0 : 1) + (words.empty() ? 0 : 1) != 1)
+    return complainAboutCall("profile: name snaps, or --pid PID, or a program: -- PROG [ARGUMENT...]");
+  if (call.pid == 0 && call.seconds != 0) return complainAboutCall("profile: --for goes with --pid");
+  auto former = formerProfile(call);
+  if (!former) return complain(former.error());
+  Counts counts(std::move(*former));
+  const auto counted = !words.empty()  ? countRun(words, call.every, counts)
+                       : call.pid != 0 ? trainByProcess(call.pid, std::chrono::seconds(call.seconds),
+                                                        counts.training(call.every))
+                                       : countSnaps(call.snaps, counts);
+  if (!counted) return complain(counted.error());
+  const model::BranchProfile& profile = counts.profile();
+  if (counts.all().records == 0)
     return complain({.message = "no record of a known module, so there is nothing to go by",
-                     .file = call.snaps.front(),
+                     .file = !words.empty()  ? words.front()
+                             : call.pid != 0 ? std::format("process {}", call.pid)
+                                             : call.snaps.front(),
                      .offset = {}});
   OutputFile file(call.output);
-  if (file.error() != 0 || !file.write(profile->text()) || !file.keep())
+  if (file.error() != 0 || !file.write(profile.text()) || !file.keep())
     return cannotWrite(call.output, file.error());
-  std::println("{}: {} records of {} modules{}", model::printable(call.output), profile->records(),
-               profile->modules().size(),
-               all.withoutMap == 0 ? "" : std::format(", {} of others left out", all.withoutMap));
+  // Standard output is the program's, if one ran.
+  std::println(
+      words.empty() ? stdout : stderr, "{}{}: {} records of {} modules{}",
+      words.empty() ? "" : "traceback: ", model::printable(call.output), profile.records(),
+      profile.modules().size(),
+      counts.all().withoutMap == 0 ? "" : std::format(", {} of others left out", counts.all().withoutMap));
   return kDone;
 }
 
 }  // namespace
 
-void addProfile(CLI::App& app, Action& chosen) {
+void addProfile(CLI::App& app, Action& chosen, const std::vector<std::string>& words) {
   auto call = std::make_shared<ProfileCall>();
   auto* command =
-      app.add_subcommand("profile", "Counts in snaps which ways branches went, so that recording costs less");
-  command->add_option("SNAP", call->snaps, "NAME.tbsnap, any number")->required()->type_name("");
+      app.add_subcommand("profile", "Counts which ways branches went, so that recording costs less");
+  command->add_option("SNAP", call->snaps, "NAME.tbsnap, any number")->type_name("");
   command->add_option("-o,--output", call->output, "Where to write the counts: NAME.tbprofile")
       ->required()
       ->type_name("OUT");
   command->add_flag("--add", call->add, "Add to what the file has already");
+  command
+      ->add_option("--pid", call->pid,
+                   "Count in this process, which `traceback run` started, until it ends or an interrupt (^C)")
+      ->check(CLI::PositiveNumber)
+      ->type_name("PID");
+  command->add_option("--for", call->seconds, "With --pid: for so long")
+      ->check(CLI::PositiveNumber)
+      ->type_name("SECONDS");
+  command->add_option("--every", call->every, "How long processes run between being looked at (default: 1)")
+      ->check(CLI::Range(0.1, 86400.0))
+      ->type_name("SECONDS");
+  command->usage(
+      "Usage: traceback profile -o OUT [OPTIONS] -- PROG [ARGUMENT...]\n"
+      "       traceback profile -o OUT [OPTIONS] --pid PID\n"
+      "       traceback profile -o OUT [OPTIONS] SNAP...");
   command->footer(
       "Give the file to `traceback run --profile` or `traceback instrument --profile`: probes are then\n"
       "put where they are seldom met, and what never ran takes few bytes. What is recorded stays the\n"
-      "same. Snaps of work like that to come serve best, made while it goes on (traceback snap): each\n"
-      "has the last records of each thread, and samples of those before. It holds for the same builds\n"
-      "of the files, known by their build ids; of others nothing is known, and nothing lost.");
-  command->callback([call, &chosen] { chosen = [call] { return writeProfile(*call); }; });
+      "same. A program is run, recorded, with all that it starts; work like that to come serves best.\n"
+      "Each look counts the last records of each thread, and samples of those before; it stops the\n"
+      "process for some milliseconds, and its snap is not kept, nor is that of a crash. Snaps that\n"
+      "there are (traceback snap) are such looks. All holds for the same builds of the files, known by\n"
+      "their build ids; of others nothing is known, and nothing lost.");
+  command->callback(
+      [call, &words, &chosen] { chosen = [call, &words] { return writeProfile(*call, words); }; });
 }
 
 }  // namespace traceback::app

@@ -240,6 +240,14 @@ std::vector<std::string> takeProgramWords(std::vector<std::string>& arguments) {
   return words;
 }
 
+std::vector<std::string> takeWordsBehindDashes(std::vector<std::string>& arguments) {
+  const auto dashes = std::ranges::find(arguments, "--");
+  if (dashes == arguments.end()) return {};
+  std::vector<std::string> words(dashes + 1, arguments.end());
+  arguments.erase(dashes, arguments.end());
+  return words;
+}
+
 void addRun(CLI::App& app, Action& chosen, const std::vector<std::string>& words) {
   auto call = std::make_shared<RunCall>();
   auto* command = app.add_subcommand(

@@ -1,14 +1,10 @@
 #include "app/viewer/wizard/policy_field.h"
 
-#include <QDir>
-#include <QFileDialog>
-#include <QFileInfo>
-#include <QHBoxLayout>
 #include <QLabel>
-#include <QLineEdit>
-#include <QPushButton>
 #include <QVBoxLayout>
 #include <utility>
+
+#include "app/viewer/wizard/file_field.h"
 
 namespace traceback::app {
 namespace {
@@ -20,35 +16,31 @@ constexpr int kSettledMs = 250, kEndsWithinMs = 1000;
 PolicyField::PolicyField(QString traceback, QWidget* parent)
     : QWidget(parent),
       m_traceback(std::move(traceback)),
-      m_edit(new QLineEdit(this)),
+      m_file(new FileField(
+          {.objectName = QStringLiteral("policy"),
+           .accessibleName = tr("Policy file"),
+           .placeholder = tr("~/.config/traceback/policy or /etc/traceback/policy, if there is one"),
+           .toolTip = tr(
+               "What is snapped besides crashes, how often, and how much is kept: see traceback-policy(5)"),
+           .browse = tr("Bro&wse\u2026"),
+           .browseName = tr("Choose a policy file"),
+           .title = tr("Policy File"),
+           .notAbsolute = tr("The policy file's path begins with a slash.")},
+          this)),
       m_note(new QLabel(this)) {
-  m_edit->setObjectName(QStringLiteral("policy"));
-  m_edit->setAccessibleName(tr("Policy file"));
-  m_edit->setPlaceholderText(tr("~/.config/traceback/policy or /etc/traceback/policy, if there is one"));
-  m_edit->setToolTip(
-      tr("What is snapped besides crashes, how often, and how much is kept: see traceback-policy(5)"));
-  auto* browse = new QPushButton(tr("Bro&wse\u2026"), this);
-  browse->setAccessibleName(tr("Choose a policy file"));
   m_note->setObjectName(QStringLiteral("policyNote"));
   m_note->setWordWrap(true);
   m_note->setTextInteractionFlags(Qt::TextSelectableByMouse);
   m_note->hide();
-  auto* row = new QHBoxLayout;
-  row->addWidget(m_edit, 1);
-  row->addWidget(browse);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
-  layout->addLayout(row);
+  layout->addWidget(m_file);
   layout->addWidget(m_note);
-  setFocusProxy(m_edit);
+  setFocusProxy(m_file);
   m_settled.setSingleShot(true);
   m_settled.setInterval(kSettledMs);
   connect(&m_settled, &QTimer::timeout, this, &PolicyField::check);
-  connect(browse, &QPushButton::clicked, this, [this] {
-    const QString file = QFileDialog::getOpenFileName(this, tr("Policy File"), m_edit->text());
-    if (!file.isEmpty()) m_edit->setText(file);
-  });
-  connect(m_edit, &QLineEdit::textChanged, this, [this] {
+  connect(m_file, &FileField::changed, this, [this] {
     stop();
     m_note->hide();
     if (!file().isEmpty() && problem().isEmpty()) m_settled.start();
@@ -58,14 +50,11 @@ PolicyField::PolicyField(QString traceback, QWidget* parent)
 
 PolicyField::~PolicyField() { stop(); }
 
-QString PolicyField::file() const { return m_edit->text().trimmed(); }
+QLineEdit* PolicyField::edit() const { return m_file->edit(); }
 
-QString PolicyField::problem() const {
-  const QString path = file();
-  if (path.isEmpty()) return {};
-  if (!QDir::isAbsolutePath(path)) return tr("The policy file's path begins with a slash.");
-  return QFileInfo(path).isFile() ? QString() : tr("%1 is not a file.").arg(path);
-}
+QString PolicyField::file() const { return m_file->file(); }
+
+QString PolicyField::problem() const { return m_file->problem(); }
 
 QString PolicyField::note() const { return m_note->isHidden() ? QString() : m_note->text(); }
 

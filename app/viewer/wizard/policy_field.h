@@ -10,6 +10,8 @@ class QLineEdit;
 
 namespace traceback::app {
 
+class FileField;
+
 class PolicyField : public QWidget {
   Q_OBJECT
 
@@ -18,10 +20,9 @@ class PolicyField : public QWidget {
   explicit PolicyField(QString traceback, QWidget* parent = nullptr);
   ~PolicyField() override;
 
-  QLineEdit* edit() const { return m_edit; }
-  QString file() const;  // empty: none is named
-  // Why the file cannot be used at all; empty if it can. What is wrong in it is said beside the field.
-  QString problem() const;
+  QLineEdit* edit() const;
+  QString file() const;
+  QString problem() const;  // as in FileField; what is wrong in it is said beside the field
   QString note() const;
 
  signals:
@@ -32,7 +33,7 @@ class PolicyField : public QWidget {
   void stop();
 
   QString m_traceback;
-  QLineEdit* m_edit;
+  FileField* m_file;
   QLabel* m_note;
   QTimer m_settled;  // not for each letter of many
   QProcess* m_process = nullptr;

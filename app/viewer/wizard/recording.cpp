@@ -28,6 +28,7 @@ QStringList options(const Recording& recording, const QString& snapFolder) {
   if (!snapFolder.isEmpty()) words << QStringLiteral("--snap-dir") << snapFolder;
   if (!recording.bufferSize.isEmpty()) words << QStringLiteral("--buffer-size") << recording.bufferSize;
   if (!recording.policy.isEmpty()) words << QStringLiteral("--policy") << recording.policy;
+  if (!recording.profile.isEmpty()) words << QStringLiteral("--profile") << recording.profile;
   if (!recording.memory.isEmpty()) words << QStringLiteral("--memory") << recording.memory;
   for (const QString& pattern : recording.only) words << QStringLiteral("--only") << pattern;
   for (const QString& pattern : recording.exclude) words << QStringLiteral("--exclude") << pattern;

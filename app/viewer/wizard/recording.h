@@ -14,6 +14,7 @@ struct Recording {
   QStringList only, exclude;  // patterns of file names
   QString bufferSize;  // as `traceback run --buffer-size` takes it; empty: the default
   QString policy;  // a file, as `traceback run --policy` takes it; empty: the usual one
+  QString profile;  // a file, as `traceback run --profile` takes it; empty: none
   QString memory;  // what snaps keep of it, as `traceback run --memory` takes it; empty: the default
   QString snapFolder;  // empty: the default
   QStringList environment;  // NAME=VALUE

@@ -14,6 +14,7 @@
 #include <QVBoxLayout>
 
 #include "app/viewer/wizard/policy_field.h"
+#include "app/viewer/wizard/profile_field.h"
 #include "app/viewer/wizard/record_state.h"
 #include "app/viewer/wizard/snap_contents.h"
 #include "app/viewer/wizard/text_fields.h"
@@ -41,6 +42,7 @@ SettingsPage::SettingsPage(RecordState& state, QWidget* parent)
       m_buffer(new QComboBox(this)),
       m_memory(new QComboBox(this)),
       m_policy(new PolicyField(state.traceback, this)),
+      m_profile(new ProfileField(this)),
       m_folder(new QLineEdit(this)),
       m_environment(linesField(5, this)),
       m_contents(new QLabel(this)),
@@ -72,6 +74,7 @@ SettingsPage::SettingsPage(RecordState& state, QWidget* parent)
   form->addRow(tr("B&uffer of each thread:"), m_buffer);
   form->addRow(tr("&Environment:"), m_environment);
   form->addRow(tr("&Policy file:"), m_policy);
+  form->addRow(tr("Profi&le:"), m_profile);
   form->addRow(tr("&Folder for snaps:"), folderRow);
   form->addRow(tr("Kept of the &memory:"), m_memory);
   auto* layout = new QVBoxLayout(this);
@@ -98,6 +101,7 @@ SettingsPage::SettingsPage(RecordState& state, QWidget* parent)
   connect(m_memory, &QComboBox::currentIndexChanged, this, &SettingsPage::showContents);
   connect(m_folder, &QLineEdit::textChanged, this, check);
   connect(m_policy, &PolicyField::changed, this, check);
+  connect(m_profile, &ProfileField::changed, this, check);
   connect(m_environment, &QPlainTextEdit::textChanged, this, check);
   showContents();
 }
@@ -120,6 +124,7 @@ QString SettingsPage::problemWithFields() const {
   if (!size.isEmpty() && (bytesIn(size) < kLeast || bytesIn(size) > kGreatest))
     return tr("A buffer has from 16K to 1G, not %1.").arg(size);
   if (const QString problem = m_policy->problem(); !problem.isEmpty()) return problem;
+  if (const QString problem = m_profile->problem(); !problem.isEmpty()) return problem;
   const QString folder = m_folder->text();
   if (!folder.isEmpty() && !QDir::isAbsolutePath(folder)) return tr("The folder's path begins with a slash.");
   if (QFileInfo::exists(folder) && !QFileInfo(folder).isDir()) return tr("%1 is not a folder.").arg(folder);
@@ -135,6 +140,7 @@ bool SettingsPage::validatePage() {
   Recording& recording = m_state->recording;
   recording.bufferSize = bufferSize();
   recording.policy = m_policy->file();
+  recording.profile = m_profile->file();
   recording.memory = m_memory->currentData().toString();
   recording.snapFolder = m_folder->text();
   recording.environment = linesIn(*m_environment);

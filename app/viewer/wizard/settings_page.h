@@ -11,6 +11,7 @@ class QPlainTextEdit;
 namespace traceback::app {
 
 class PolicyField;
+class ProfileField;
 struct RecordState;
 
 class SettingsPage : public QWizardPage {
@@ -22,6 +23,7 @@ class SettingsPage : public QWizardPage {
   QComboBox* buffer() const { return m_buffer; }
   QComboBox* memory() const { return m_memory; }
   PolicyField* policy() const { return m_policy; }
+  ProfileField* profile() const { return m_profile; }
   QLineEdit* folder() const { return m_folder; }
   QPlainTextEdit* environment() const { return m_environment; }
   // What snaps hold, and who may read them.
@@ -41,6 +43,7 @@ class SettingsPage : public QWizardPage {
   QComboBox* m_buffer;
   QComboBox* m_memory;
   PolicyField* m_policy;
+  ProfileField* m_profile;
   QLineEdit* m_folder;
   QPlainTextEdit* m_environment;
   QLabel* m_contents;

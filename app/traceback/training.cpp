@@ -1,0 +1,176 @@
+#include "app/traceback/training.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <format>
+#include <fstream>
+#include <thread>
+#include <utility>
+
+#include "app/traceback/installation.h"
+#include "runtime/collect/recover.h"
+#include "runtime/collect/ring_folder.h"
+
+namespace traceback::app {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr std::chrono::milliseconds kLook{50};  // how often somebody looks whether it is over
+
+class TemporaryFolder {
+ public:
+  static model::Result<TemporaryFolder> make() {
+    std::error_code error;
+    std::string name = (fs::temp_directory_path(error) / "traceback-profile-XXXXXX").string();
+    if (error || mkdtemp(name.data()) == nullptr)
+      return model::fail(std::format("cannot make a folder for snaps: {}",
+                                     error ? error.message() : std::strerror(errno)),
+                         name);
+    return TemporaryFolder(name);
+  }
+  TemporaryFolder(TemporaryFolder&& other) noexcept : m_path(std::exchange(other.m_path, {})) {}
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder() {
+    std::error_code error;
+    if (!m_path.empty()) fs::remove_all(m_path, error);
+  }
+
+  const fs::path& path() const { return m_path; }
+
+ private:
+  explicit TemporaryFolder(fs::path path) : m_path(std::move(path)) {}
+  fs::path m_path;
+};
+
+model::Result<void> takeAll(const fs::path& folder, const Training& training) {
+  std::error_code error;
+  std::vector<fs::path> snaps;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.path().extension() == ".tbsnap") snaps.push_back(entry.path());
+  for (const fs::path& snap : snaps) {
+    const auto taken = training.take(snap);
+    fs::remove(snap, error);
+    if (!taken) return taken;
+  }
+  return {};
+}
+
+// Signals that mean the end of a service, too; faults are snapped anyway.
+constexpr char kPolicy[] =
+    "snap exit 0-255\n"
+    "snap signal HUP INT PIPE ALRM TERM USR1 USR2\n"
+    "repeat 0\n"
+    "rate 100000/1s\n";
+
+model::Result<pid_t> startRecorded(const std::vector<std::string>& words, const fs::path& folder) {
+  const auto installation = findInstallation();
+  if (!installation) return std::unexpected(installation.error());
+  const fs::path policy = folder / "policy";
+  if (!(std::ofstream(policy) << kPolicy).flush())
+    return model::fail(std::format("cannot be written: {}", std::strerror(errno)), policy.string());
+  std::vector<std::string> all{"traceback",   "run",           "--quiet",    "--memory",      "none", "--policy",
+                               policy.string(), "--snap-dir", folder.string(), "--"};
+  all.insert(all.end(), words.begin(), words.end());
+  std::vector<char*> arguments;
+  for (std::string& word : all) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t pid = 0;
+  std::fflush(nullptr);
+  const int problem =
+      posix_spawn(&pid, installation->program.c_str(), nullptr, nullptr, arguments.data(), environ);
+  if (problem != 0)
+    return model::fail(std::format("cannot be started: {}", std::strerror(problem)),
+                       installation->program.string());
+  return pid;
+}
+
+// Of all that the run has started. What cannot be snapped has no part yet, or any more.
+void snapMembers(const fs::path& folder) {
+  for (const auto& process : collect::processFoldersIn(collect::defaultRingFolder())) {
+    const auto header = collect::readProcessHeader(process.path);
+    if (header && collect::textField(header->snapFolder, sizeof header->snapFolder) == folder.native())
+      (void)collect::snapProcess(process.name.pid, {.snapFolder = folder,
+                                                    .ringFolder = {},
+                                                    .keptMemory = format::KeptMemory::None});
+  }
+}
+
+volatile std::sig_atomic_t interrupted = 0;
+
+// While it is there, a signal that would end us does what it is told to instead.
+class OwnInterrupts {
+ public:
+  OwnInterrupts(std::initializer_list<int> signals, void (*handler)(int)) {
+    struct sigaction action{};
+    action.sa_handler = handler;
+    for (const int signal : signals) {
+      m_former.push_back({signal, {}});
+      sigaction(signal, &action, &m_former.back().second);
+    }
+  }
+  ~OwnInterrupts() {
+    for (const auto& [signal, action] : m_former) sigaction(signal, &action, nullptr);
+  }
+  OwnInterrupts(const OwnInterrupts&) = delete;
+  OwnInterrupts& operator=(const OwnInterrupts&) = delete;
+
+ private:
+  std::vector<std::pair<int, struct sigaction>> m_former;
+};
+
+}  // namespace
+
+model::Result<int> trainByRun(const std::vector<std::string>& words, const Training& training) {
+  const auto folder = TemporaryFolder::make();
+  if (!folder) return std::unexpected(folder.error());
+  const auto pid = startRecorded(words, folder->path());
+  if (!pid) return std::unexpected(pid.error());
+  const OwnInterrupts left({SIGINT, SIGQUIT}, SIG_IGN);
+  model::Result<void> taken;
+  for (auto last = Clock::now();;) {
+    int status = 0;
+    const pid_t ended = waitpid(*pid, &status, WNOHANG);
+    const bool isOver = ended != 0 && (ended > 0 || errno != EINTR);
+    // Once that fails, the program is only waited for.
+    if (taken && (isOver || Clock::now() - last >= training.every)) {
+      snapMembers(folder->path());
+      taken = takeAll(folder->path(), training);
+      last = Clock::now();
+    }
+    if (isOver && !taken) return std::unexpected(taken.error());
+    if (isOver) return status;
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+model::Result<void> trainByProcess(pid_t pid, std::chrono::seconds time, const Training& training) {
+  const auto folder = TemporaryFolder::make();
+  if (!folder) return std::unexpected(folder.error());
+  interrupted = 0;
+  const OwnInterrupts noted({SIGINT, SIGTERM}, [](int) { interrupted = 1; });
+  const auto start = Clock::now();
+  for (bool isFirst = true; isFirst || interrupted == 0; isFirst = false) {
+    const auto snap = collect::snapProcess(
+        pid, {.snapFolder = folder->path(), .ringFolder = {}, .keptMemory = format::KeptMemory::None});
+    if (!snap && isFirst) return std::unexpected(snap.error());
+    if (!snap) return {};  // it has ended
+    if (auto taken = takeAll(folder->path(), training); !taken) return taken;
+    const auto next = Clock::now() + training.every;
+    while (interrupted == 0 && Clock::now() < next) {
+      if (time.count() != 0 && Clock::now() - start >= time) return {};
+      std::this_thread::sleep_for(kLook);
+    }
+  }
+  return {};
+}
+
+}  // namespace traceback::app
