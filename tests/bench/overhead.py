@@ -84,6 +84,7 @@ class Overhead:
         if shutil.which("valgrind"):
             figures[REFERENCE] = run(REFERENCE).seconds
         for mode in ("plain", "recorded", "profiled"):
+            measure.forget([*hot_files(program), *(file for file in (self.state / "cache").rglob("*") if file.is_file())])
             figures[f"{mode}_mb"] = measure.peak_megabytes(self.command(program, mode), self.folder, self.environment, program.reads)
         figures["growth"], figures["tables"] = growth(self.traceback, program)
         figures["profiled_growth"], _ = growth(self.traceback, program, "--profile", str(self.profile(program)))

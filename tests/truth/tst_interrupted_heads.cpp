@@ -41,7 +41,7 @@ struct Dose {
   int times;
   std::uint64_t every, numbers;
 };
-constexpr Dose kInRoutines{12, 61, 6000}, kInCopies{2, 997, 200};
+constexpr Dose kInRoutines{12, 61, 3000}, kInMany{6, 61, 500}, kInCopies{2, 997, 200};
 
 // Not within the handler, for then it would come behind that.
 bool wouldCome(pid_t pid, int signal) {
@@ -150,7 +150,7 @@ void TestInterruptedHeads::interrupt(const QString& original, const Prepared& ru
   QVERIFY2(file, file ? "" : file.error().c_str());
   const RoutineParts routines(*file);
   QCOMPARE(!routines.empty(), inRoutines);
-  const Dose dose = inRoutines ? kInRoutines : kInCopies;
+  const Dose dose = parts.contains(kOfBits) ? kInMany : inRoutines ? kInRoutines : kInCopies;
   const CodeRange stepped = inRoutines ? CodeRange{routines.start(), file->module.copyStart}
                                        : CodeRange{file->module.copyStart, file->module.copyEnd};
 
@@ -159,7 +159,7 @@ void TestInterruptedHeads::interrupt(const QString& original, const Prepared& ru
   const auto* const counts = reinterpret_cast<const volatile std::uint64_t*>(page.map(0, kPage));
   QVERIFY(counts);
   QProcessEnvironment variables = (*run)->environment();
-  variables.insert("TRACEBACK_BUFFER_SIZE", "65536");
+  variables.insert("TRACEBACK_BUFFER_SIZE", "16384");
   std::vector<std::string> environment;
   for (const QString& each : variables.toStringList()) environment.push_back(each.toStdString());
 

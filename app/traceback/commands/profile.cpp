@@ -125,13 +125,13 @@ void addProfile(CLI::App& app, Action& chosen, const std::vector<std::string>& w
   command->add_flag("--add", call->add, "Add to what the file has already");
   command
       ->add_option("--pid", call->pid,
-                   "Count in this process, which `traceback run` started, until it ends or an interrupt (^C)")
+                   "Count in this process of `traceback run`, until it ends or you interrupt")
       ->check(CLI::PositiveNumber)
       ->type_name("PID");
   command->add_option("--for", call->seconds, "With --pid: for so long")
       ->check(CLI::PositiveNumber)
       ->type_name("SECONDS");
-  command->add_option("--every", call->every, "How long processes run between being looked at (default: 1)")
+  command->add_option("--every", call->every, "How long it runs between two looks (default: 1)")
       ->check(CLI::Range(0.1, 86400.0))
       ->type_name("SECONDS");
   command->usage(
