@@ -32,9 +32,9 @@ class TemporaryFolder {
     std::error_code error;
     std::string name = (fs::temp_directory_path(error) / "traceback-profile-XXXXXX").string();
     if (error || mkdtemp(name.data()) == nullptr)
-      return model::fail(std::format("cannot make a folder for snaps: {}",
-                                     error ? error.message() : std::strerror(errno)),
-                         name);
+      return model::fail(
+          std::format("cannot make a folder for snaps: {}", error ? error.message() : std::strerror(errno)),
+          name);
     return TemporaryFolder(name);
   }
   TemporaryFolder(TemporaryFolder&& other) noexcept : m_path(std::exchange(other.m_path, {})) {}
@@ -77,8 +77,8 @@ model::Result<pid_t> startRecorded(const std::vector<std::string>& words, const 
   const fs::path policy = folder / "policy";
   if (!(std::ofstream(policy) << kPolicy).flush())
     return model::fail(std::format("cannot be written: {}", std::strerror(errno)), policy.string());
-  std::vector<std::string> all{"traceback",   "run",           "--quiet",    "--memory",      "none", "--policy",
-                               policy.string(), "--snap-dir", folder.string(), "--"};
+  std::vector<std::string> all{"traceback", "run",           "--quiet",    "--memory",      "none",
+                               "--policy",  policy.string(), "--snap-dir", folder.string(), "--"};
   all.insert(all.end(), words.begin(), words.end());
   std::vector<char*> arguments;
   for (std::string& word : all) arguments.push_back(word.data());
@@ -97,10 +97,10 @@ model::Result<pid_t> startRecorded(const std::vector<std::string>& words, const 
 void snapMembers(const fs::path& folder) {
   for (const auto& process : collect::processFoldersIn(collect::defaultRingFolder())) {
     const auto header = collect::readProcessHeader(process.path);
-    if (header && collect::textField(header->snapFolder, sizeof header->snapFolder) == folder.native())
-      (void)collect::snapProcess(process.name.pid, {.snapFolder = folder,
-                                                    .ringFolder = {},
-                                                    .keptMemory = format::KeptMemory::None});
+    if (!header || collect::textField(header->snapFolder, sizeof header->snapFolder) != folder.native())
+      continue;
+    [[maybe_unused]] const auto snap = collect::snapProcess(
+        process.name.pid, {.snapFolder = folder, .ringFolder = {}, .keptMemory = format::KeptMemory::None});
   }
 }
 
