@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <format>
 #include <optional>
 #include <thread>
 
+#include "app/traceback/temporary_folder.h"
 #include "loader/byte_reader.h"
 #include "loader/mapped_file.h"
 #include "runtime/collect/recover.h"
@@ -102,15 +102,15 @@ Finding recording(const std::optional<format::BindState>& binding) {
 
 std::vector<Finding> recordAndSnap(const Installation& installation) {
   std::error_code ignored;
-  std::string folder = (fs::temp_directory_path(ignored) / "traceback-doctor-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) {
+  const auto folder = TemporaryFolder::make("traceback-doctor-");
+  if (!folder) {
     return {{State::Note, "recording", "not tried: no temporary folder can be made",
              "set TMPDIR to a folder of yours"}};
   }
   std::vector<Finding> found;
   std::optional<fs::path> left;
   {
-    const RecordedProcess process(installation, folder);
+    const RecordedProcess process(installation, folder->path());
     std::optional<format::BindState> binding;
     const auto end = std::chrono::steady_clock::now() + kPatience;
     while (!binding && std::chrono::steady_clock::now() < end && kill(process.pid(), 0) == 0) {
@@ -120,8 +120,8 @@ std::vector<Finding> recordAndSnap(const Installation& installation) {
     found.push_back(recording(binding));
     left = processFolder(process.pid());
     if (binding == format::BindState::Bound) {
-      const auto snap =
-          collect::snapProcess(process.pid(), {.snapFolder = folder, .ringFolder = {}, .keptMemory = {}});
+      const auto snap = collect::snapProcess(
+          process.pid(), {.snapFolder = folder->path(), .ringFolder = {}, .keptMemory = {}});
       if (snap) {
         found.push_back({.subject = "snap", .text = "a running process was snapped"});
       } else {
@@ -131,7 +131,6 @@ std::vector<Finding> recordAndSnap(const Installation& installation) {
     }
   }
   if (left) fs::remove_all(*left, ignored);
-  fs::remove_all(folder, ignored);
   return found;
 }
 

@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <format>
 #include <fstream>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "app/traceback/installation.h"
+#include "app/traceback/temporary_folder.h"
 #include "runtime/collect/recover.h"
 #include "runtime/collect/ring_folder.h"
 
@@ -25,31 +25,6 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr std::chrono::milliseconds kLook{50};  // how often somebody looks whether it is over
-
-class TemporaryFolder {
- public:
-  static model::Result<TemporaryFolder> make() {
-    std::error_code error;
-    std::string name = (fs::temp_directory_path(error) / "traceback-profile-XXXXXX").string();
-    if (error || mkdtemp(name.data()) == nullptr)
-      return model::fail(
-          std::format("cannot make a folder for snaps: {}", error ? error.message() : std::strerror(errno)),
-          name);
-    return TemporaryFolder(name);
-  }
-  TemporaryFolder(TemporaryFolder&& other) noexcept : m_path(std::exchange(other.m_path, {})) {}
-  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
-  ~TemporaryFolder() {
-    std::error_code error;
-    if (!m_path.empty()) fs::remove_all(m_path, error);
-  }
-
-  const fs::path& path() const { return m_path; }
-
- private:
-  explicit TemporaryFolder(fs::path path) : m_path(std::move(path)) {}
-  fs::path m_path;
-};
 
 model::Result<void> takeAll(const fs::path& folder, const Training& training) {
   std::error_code error;
@@ -130,7 +105,7 @@ class OwnInterrupts {
 }  // namespace
 
 model::Result<int> trainByRun(const std::vector<std::string>& words, const Training& training) {
-  const auto folder = TemporaryFolder::make();
+  const auto folder = TemporaryFolder::make("traceback-profile-");
   if (!folder) return std::unexpected(folder.error());
   const auto pid = startRecorded(words, folder->path());
   if (!pid) return std::unexpected(pid.error());
@@ -153,7 +128,7 @@ model::Result<int> trainByRun(const std::vector<std::string>& words, const Train
 }
 
 model::Result<void> trainByProcess(pid_t pid, std::chrono::seconds time, const Training& training) {
-  const auto folder = TemporaryFolder::make();
+  const auto folder = TemporaryFolder::make("traceback-profile-");
   if (!folder) return std::unexpected(folder.error());
   interrupted = 0;
   const OwnInterrupts noted({SIGINT, SIGTERM}, [](int) { interrupted = 1; });

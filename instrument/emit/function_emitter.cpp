@@ -280,14 +280,14 @@ class Emitter {
   // Behind the branch, and before what it leads to: whoever is interrupted here has not taken the branch yet.
   void emitBit(const Block& branch) {
     setOrigin(m_function.lastOf(branch), true);
-    if (isSharedBit(branch))
-      emitSharedBit(m_code, branch.bit, m_keeps, m_out.routines);
-    else
-      emitLightProbe(m_code, branch.bit, freeBehind(branch), m_keeps);
-  }
-  bool isSharedBit(const Block& branch) const {
     const BlockIndex to = branch.successor[branch.bitEdge];
-    return m_shares && m_callsOthers && (branch.cold || (to != kNone && m_function.blocks[to].cold));
+    setBit(branch.bit, freeBehind(branch), branch.cold || (to != kNone && m_function.blocks[to].cold));
+  }
+  void setBit(unsigned bit, Free free, bool seldom) {
+    if (seldom && m_shares && m_callsOthers)
+      emitSharedBit(m_code, bit, m_keeps, m_out.routines);
+    else
+      emitLightProbe(m_code, bit, free, m_keeps);
   }
 
   // On the edge that sets the branch's bit.
@@ -412,10 +412,7 @@ class Emitter {
       const Instruction& last = m_function.lastOf(block);
       setOrigin(last, true);
       m_code.bind(way.label);
-      if (block.passesEntry && m_shares && m_callsOthers)
-        emitSharedBit(m_code, block.bit, m_keeps, m_out.routines);
-      else if (block.passesEntry)
-        emitLightProbe(m_code, block.bit, {registerBit(kR11), true}, m_keeps);
+      if (block.passesEntry) setBit(block.bit, {registerBit(kR11), true}, true);
       setOrigin(last, false);
       if (last.flow != Flow::Call) {
         m_code.jumpThrough(way.slot);

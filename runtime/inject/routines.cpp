@@ -18,25 +18,20 @@ Word* cursorToWriteBehind(std::uint64_t stackPointer) {
   return cursor[1] == format::kSentinelWord ? traceback_wrap(stackPointer) : cursor;
 }
 
-// The registers that a routine keeps below the stack pointer.
-void giveBack(const format::RecordRoutine& routine, std::uint64_t offset, const std::uint64_t* stack,
-              greg_t* registers) {
+// Each gives back the registers that the routine keeps below its stack pointer, `stack`, and does the rest of
+// it. The context is behind the call already.
+
+// If the record is written already, it is written there again.
+void finish(const format::RecordRoutine& routine, std::uint64_t offset, const std::uint64_t* stack,
+            ucontext_t& context) {
+  greg_t* const registers = context.uc_mcontext.gregs;
   if (offset != 0 && (routine.keeps & format::kRoutineKeepsR11) != 0)
     registers[REG_R11] = static_cast<greg_t>(stack[-2]);
   if ((routine.keeps & format::kRoutineRestoresRcx) != 0) registers[REG_RCX] = static_cast<greg_t>(stack[-1]);
-}
-void giveBack(std::uint64_t offset, const std::uint64_t* stack, greg_t* registers) {
-  if (offset >= format::kBitRoutineKeepsRax) registers[REG_RAX] = static_cast<greg_t>(stack[-1]);
-  if (offset >= format::kBitRoutineKeepsRcx) registers[REG_RCX] = static_cast<greg_t>(stack[-2]);
-}
-
-// If the record is written already, it is written there again.
-void finish(const format::RecordRoutine& routine, std::uint64_t offset, std::uint64_t behindCall,
-            ucontext_t& context) {
   if (offset >= routine.claimed && offset < routine.wrap) return;
-  Word* const cursor = cursorToWriteBehind(static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RSP]));
+  Word* const cursor = cursorToWriteBehind(static_cast<std::uint64_t>(registers[REG_RSP]));
   Word record;  // in the last four bytes of the instruction in front of the call
-  memcpy(&record, reinterpret_cast<const void*>(behindCall - kCallSize - sizeof record), sizeof record);
+  memcpy(&record, reinterpret_cast<const void*>(stack[0] - kCallSize - sizeof record), sizeof record);
   writeHead(*slot(), cursor, record);
   if ((routine.keeps & format::kRoutineKeepsCursor) == 0 || context.uc_mcontext.fpregs == nullptr) return;
   const auto kept = reinterpret_cast<std::uint64_t>(cursor + 1);
@@ -44,7 +39,11 @@ void finish(const format::RecordRoutine& routine, std::uint64_t offset, std::uin
 }
 
 // Where the routine does it, which may be where a forked child does no harm to its ring (ghost.h).
-void finish(const format::BitRoutine& routine, const ucontext_t& context) {
+void finish(const format::BitRoutine& routine, std::uint64_t offset, const std::uint64_t* stack,
+            ucontext_t& context) {
+  greg_t* const registers = context.uc_mcontext.gregs;
+  if (offset >= format::kBitRoutineKeepsRax) registers[REG_RAX] = static_cast<greg_t>(stack[-1]);
+  if (offset >= format::kBitRoutineKeepsRcx) registers[REG_RCX] = static_cast<greg_t>(stack[-2]);
   Word* cursor = cursorOf(*slot());
   if ((routine.flags & format::kBitRoutineFindsCursor) != 0 && context.uc_mcontext.fpregs != nullptr)
     memcpy(&cursor, &context.uc_mcontext.fpregs->_xmm[15], sizeof cursor);
@@ -59,17 +58,13 @@ void leaveRoutine(ucontext_t& context) {
   const RoutineAt routine = routineAt(pc);
   if (routine.record == nullptr && routine.bit == nullptr) return;
   const auto* const stack = reinterpret_cast<const std::uint64_t*>(registers[REG_RSP]);
-  const std::uint64_t behindCall = stack[0], offset = pc - routine.start;
-  if (routine.record != nullptr)
-    giveBack(*routine.record, offset, stack, registers);
-  else
-    giveBack(offset, stack, registers);
+  const std::uint64_t offset = pc - routine.start;
   registers[REG_RSP] += static_cast<greg_t>(sizeof *stack);
-  registers[REG_RIP] = static_cast<greg_t>(behindCall);
+  registers[REG_RIP] = static_cast<greg_t>(stack[0]);
   if (routine.record != nullptr)
-    finish(*routine.record, offset, behindCall, context);
+    finish(*routine.record, offset, stack, context);
   else
-    finish(*routine.bit, context);
+    finish(*routine.bit, offset, stack, context);
 }
 
 }  // namespace traceback::inject

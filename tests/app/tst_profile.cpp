@@ -34,6 +34,13 @@ class ProfileTest : public QObject {
     return int(listing(m_line.path("cache/traceback/instrumented")).filter("/crash").size());
   }
 
+  // One that waits until it is killed.
+  bool startRecorded(QProcess& process) const {
+    process.setProcessEnvironment(m_line.environment());
+    process.start(CommandLine::program(), {"run", "--", CRASH_PROGRAM, "wait"});
+    return process.waitForReadyRead();
+  }
+
  private slots:
   void initTestCase() {
     QVERIFY(m_line.isReady() && QDir().mkpath(m_line.path("tmp")));
@@ -88,9 +95,7 @@ class ProfileTest : public QObject {
   void aRunningProcessIsLookedAt() {
     const QString profile = m_line.path("process.tbprofile");
     QProcess process;
-    process.setProcessEnvironment(m_line.environment());
-    process.start(CommandLine::program(), {"run", "--", CRASH_PROGRAM, "wait"});
-    QVERIFY(process.waitForReadyRead());
+    QVERIFY(startRecorded(process));
     const QString pid = QString::number(process.processId());
     const Ran ran =
         m_line.traceback({"profile", "-o", profile, "--pid", pid, "--for", "1", "--every", "0.2"});
@@ -114,9 +119,7 @@ class ProfileTest : public QObject {
   void anInterruptEndsTheLookingNotTheCounts() {
     const QString profile = m_line.path("interrupted.tbprofile");
     QProcess process;
-    process.setProcessEnvironment(m_line.environment());
-    process.start(CommandLine::program(), {"run", "--", CRASH_PROGRAM, "wait"});
-    QVERIFY(process.waitForReadyRead());
+    QVERIFY(startRecorded(process));
     QProcess looking;
     looking.setProcessEnvironment(m_line.environment());
     looking.start(CommandLine::program(),

@@ -5,6 +5,7 @@
 #include <elf.h>
 
 #include <cstdint>
+#include <cstring>
 #include <expected>
 #include <optional>
 #include <span>
@@ -57,6 +58,16 @@ struct InstrumentedFile {
   std::vector<InstrumentedFunction> functions;
 
   static std::expected<InstrumentedFile, std::string> open(const std::string& path);
+
+  // Of the module; nothing if it is not all in the file.
+  template <typename Entry>
+  std::optional<std::vector<Entry>> table(std::uint32_t offset, std::uint32_t count) const {
+    const auto bytes = elf.at(headerAddress + offset, std::uint64_t{count} * sizeof(Entry));
+    if (!bytes) return std::nullopt;
+    std::vector<Entry> out(count);
+    if (count != 0) std::memcpy(out.data(), bytes->data(), bytes->size());
+    return out;
+  }
 };
 
 }  // namespace traceback::truth

@@ -5,7 +5,6 @@
 #include <QFile>
 #include <QtTest>
 #include <csignal>
-#include <cstring>
 #include <set>
 
 #include "tests/truth/counting_run.h"
@@ -59,8 +58,10 @@ const QSet<QString> kOfBits = {"before the registers are kept", "before they are
 class RoutineParts {
  public:
   explicit RoutineParts(const InstrumentedFile& file)
-      : m_records(table<format::RecordRoutine>(file, file.module.routineOffset, file.module.routineCount)),
-        m_bits(table<format::BitRoutine>(file, file.module.bitRoutineOffset, file.module.bitRoutineCount)) {}
+      : m_records(file.table<format::RecordRoutine>(file.module.routineOffset, file.module.routineCount)
+                      .value_or(std::vector<format::RecordRoutine>())),
+        m_bits(file.table<format::BitRoutine>(file.module.bitRoutineOffset, file.module.bitRoutineCount)
+                   .value_or(std::vector<format::BitRoutine>())) {}
 
   bool empty() const { return m_records.empty() && m_bits.empty(); }
   std::uint64_t start() const { return m_records.empty() ? m_bits.front().start : m_records.front().start; }
@@ -86,15 +87,6 @@ class RoutineParts {
   }
 
  private:
-  template <typename Entry>
-  static std::vector<Entry> table(const InstrumentedFile& file, std::uint32_t offset, std::uint32_t count) {
-    std::vector<Entry> out(count);
-    const auto bytes = file.elf.at(file.headerAddress + offset, count * sizeof(Entry));
-    if (!bytes || count == 0) return {};
-    std::memcpy(out.data(), bytes->data(), bytes->size());
-    return out;
-  }
-
   std::vector<format::RecordRoutine> m_records;
   std::vector<format::BitRoutine> m_bits;
 };

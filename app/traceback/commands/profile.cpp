@@ -84,7 +84,6 @@ model::Result<void> countRun(const std::vector<std::string>& words, double every
 int writeProfile(const ProfileCall& call, const std::vector<std::string>& words) {
   if ((call.snaps.empty() ? 0 : 1) + (call.pid == 0 ? 0 : 1) + (words.empty() ? 0 : 1) != 1)
     return complainAboutCall("profile: name snaps, or --pid PID, or a program: -- PROG [ARGUMENT...]");
-  if (call.pid == 0 && call.seconds != 0) return complainAboutCall("profile: --for goes with --pid");
   auto former = formerProfile(call);
   if (!former) return complain(former.error());
   Counts counts(std::move(*former));
@@ -123,13 +122,14 @@ void addProfile(CLI::App& app, Action& chosen, const std::vector<std::string>& w
       ->required()
       ->type_name("OUT");
   command->add_flag("--add", call->add, "Add to what the file has already");
-  command
-      ->add_option("--pid", call->pid,
-                   "Count in this process of `traceback run`, until it ends or you interrupt")
-      ->check(CLI::PositiveNumber)
-      ->type_name("PID");
+  auto* pid = command
+                  ->add_option("--pid", call->pid,
+                               "Count in this process of `traceback run`, until it ends or you interrupt")
+                  ->check(CLI::PositiveNumber)
+                  ->type_name("PID");
   command->add_option("--for", call->seconds, "With --pid: for so long")
       ->check(CLI::PositiveNumber)
+      ->needs(pid)
       ->type_name("SECONDS");
   command->add_option("--every", call->every, "How long it runs between two looks (default: 1)")
       ->check(CLI::Range(0.1, 86400.0))

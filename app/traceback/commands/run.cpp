@@ -36,6 +36,7 @@ constexpr char kOnly[] = "--only";
 constexpr char kExclude[] = "--exclude";
 constexpr char kMemory[] = "--memory";
 constexpr char kProfile[] = "--profile";
+constexpr char kDashes[] = "--";
 
 struct RunCall {
   std::string snapFolder;
@@ -221,31 +222,32 @@ int runProgram(const RunCall& call, const std::vector<std::string>& words) {
   return complain(becomeProgram(words.front().contains('/') ? fs::path(words.front()) : *program, words));
 }
 
-}  // namespace
-
-std::vector<std::string> takeProgramWords(std::vector<std::string>& arguments) {
-  std::size_t i = 1;
-  for (; i < arguments.size() && arguments[i].starts_with('-') && arguments[i] != "--"; ++i) {
-    // and its value
-    if (std::ranges::contains(std::initializer_list<std::string_view>{kSnapDir, kBufferSize, kPolicy, kOnly,
-                                                                      kExclude, kMemory, kProfile},
-                              arguments[i]))
-      ++i;
-  }
-  std::vector<std::string> words;
-  if (i >= arguments.size()) return words;
-  words.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i) + (arguments[i] == "--" ? 1 : 0),
-               arguments.end());
-  arguments.resize(i);
+// Cuts them off, without dashes in front.
+std::vector<std::string> takeFrom(std::vector<std::string>& arguments,
+                                  std::vector<std::string>::iterator first) {
+  const bool dashes = first != arguments.end() && *first == kDashes;
+  std::vector<std::string> words(first + (dashes ? 1 : 0), arguments.end());
+  arguments.erase(first, arguments.end());
   return words;
 }
 
+}  // namespace
+
+std::vector<std::string> takeProgramWords(std::vector<std::string>& arguments) {
+  auto first = arguments.begin() + std::min<std::ptrdiff_t>(1, std::ssize(arguments));
+  for (; first != arguments.end() && first->starts_with('-') && *first != kDashes; ++first) {
+    // and its value
+    if (std::ranges::contains(std::initializer_list<std::string_view>{kSnapDir, kBufferSize, kPolicy, kOnly,
+                                                                      kExclude, kMemory, kProfile},
+                              *first) &&
+        first + 1 != arguments.end())
+      ++first;
+  }
+  return takeFrom(arguments, first);
+}
+
 std::vector<std::string> takeWordsBehindDashes(std::vector<std::string>& arguments) {
-  const auto dashes = std::ranges::find(arguments, "--");
-  if (dashes == arguments.end()) return {};
-  std::vector<std::string> words(dashes + 1, arguments.end());
-  arguments.erase(dashes, arguments.end());
-  return words;
+  return takeFrom(arguments, std::ranges::find(arguments, kDashes));
 }
 
 void addRun(CLI::App& app, Action& chosen, const std::vector<std::string>& words) {

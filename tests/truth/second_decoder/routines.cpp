@@ -1,7 +1,6 @@
 #include "tests/truth/second_decoder/routines.h"
 
 #include <cstddef>
-#include <cstring>
 #include <format>
 #include <optional>
 #include <string_view>
@@ -136,16 +135,6 @@ bool readOne(const InstrumentedFile& file, const format::BitRoutine& entry, BitR
          code.is("488b4c24f0488b4424f8c3") && code.offset() == entry.size;
 }
 
-template <typename Entry>
-std::optional<std::vector<Entry>> readTable(const InstrumentedFile& file, std::uint32_t offset,
-                                            std::uint32_t count) {
-  const auto bytes = file.elf.at(file.headerAddress + offset, std::uint64_t{count} * sizeof(Entry));
-  if (!bytes) return std::nullopt;
-  std::vector<Entry> out(count);
-  if (count != 0) std::memcpy(out.data(), bytes->data(), bytes->size());
-  return out;
-}
-
 class AllRoutines {
  public:
   AllRoutines(const InstrumentedFile& file, Findings& findings)
@@ -153,8 +142,8 @@ class AllRoutines {
 
   Routines read() {
     const format::ModuleHeader& header = m_file.module;
-    const auto records = readTable<format::RecordRoutine>(m_file, header.routineOffset, header.routineCount);
-    const auto bits = readTable<format::BitRoutine>(m_file, header.bitRoutineOffset, header.bitRoutineCount);
+    const auto records = m_file.table<format::RecordRoutine>(header.routineOffset, header.routineCount);
+    const auto bits = m_file.table<format::BitRoutine>(header.bitRoutineOffset, header.bitRoutineCount);
     if (!records || !bits) {
       m_findings.add("a table of routines outside of the file");
       return {};
