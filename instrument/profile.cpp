@@ -2,7 +2,9 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <format>
+#include <vector>
 
 #include "loader/mapped_file.h"
 #include "model/branch_profile.h"
@@ -13,20 +15,49 @@ namespace {
 
 // A block is hot with which at least one in so many of the module's records begins.
 constexpr std::uint64_t kHotOneIn = 10'000;
+// Those that run least take few bytes rather than little time: together one in so many of all that are gone
+// through.
+constexpr std::uint64_t kColdOneIn = 500;
 
 std::string hashOf(loader::Bytes bytes) {
   return std::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
 }
 
-void note(Function& f, const model::ModuleProfile& counts, std::uint64_t records) {
+struct Bounds {
+  std::uint64_t hot = 0;  // that begin with more records are hot
+  std::uint64_t cold = 0;  // that ran no oftener are cold
+};
+
+Bounds boundsOf(const model::ModuleProfile& counts) {
+  std::uint64_t records = 0, all = 0;
+  std::vector<std::uint64_t> ran;
+  ran.reserve(counts.size());
+  for (const auto& [address, block] : counts) {
+    records += block.begun;
+    all += block.ran;
+    ran.push_back(block.ran);
+  }
+  std::ranges::sort(ran);
+  Bounds bounds{.hot = records / kHotOneIn};
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < ran.size(); ++i) {
+    sum += ran[i];
+    if (sum > all / kColdOneIn) break;
+    // Not some of those that ran equally often.
+    if (i + 1 == ran.size() || ran[i + 1] != ran[i]) bounds.cold = ran[i];
+  }
+  return bounds;
+}
+
+void note(Function& f, const model::ModuleProfile& counts, const Bounds& bounds) {
   for (Block& block : f.blocks) {
     const auto found = counts.find(std::uint32_t(f.instructions[block.first].address.value));
-    block.cold = found == counts.end() || found->second.ran == 0;
+    block.cold = found == counts.end() || found->second.ran <= bounds.cold;
     if (found == counts.end()) continue;
     const auto& [ran, branched, taken, begun] = found->second;
     if (branched != 0) block.taken = std::uint8_t(100 * (double(taken) / double(branched)));
     block.ran = ran;
-    block.hot = begun > records / kHotOneIn;
+    block.hot = begun > bounds.hot;
   }
 }
 
@@ -54,9 +85,8 @@ model::Result<void> applyProfile(Program& program, const Options& options) {
   if (!profile) return std::unexpected(profile.error());
   const model::ModuleProfile* counts = profile->find(program.image->buildId());
   if (counts == nullptr) return {};
-  std::uint64_t records = 0;
-  for (const auto& [address, block] : *counts) records += block.begun;
-  for (Function& f : program.functions) note(f, *counts, records);
+  const Bounds bounds = boundsOf(*counts);
+  for (Function& f : program.functions) note(f, *counts, bounds);
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <format>
 #include <fstream>
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "app/traceback/temporary_folder.h"
 #include "runtime/collect/recover.h"
 #include "runtime/collect/ring_folder.h"
+#include "runtime/format/snap.h"
 
 namespace traceback::app {
 
@@ -25,14 +27,20 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr std::chrono::milliseconds kLook{50};  // how often somebody looks whether it is over
+constexpr std::chrono::milliseconds kBetweenSnaps{1000};
 
-model::Result<void> takeAll(const fs::path& folder, const Training& training) {
+std::vector<fs::path> snapsIn(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> snaps;
   for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.path().extension() == ".tbsnap") snaps.push_back(entry.path());
-  for (const fs::path& snap : snaps) {
-    const auto taken = training.take(snap);
+    if (entry.path().extension() == format::kSnapSuffix) snaps.push_back(entry.path());
+  return snaps;
+}
+
+model::Result<void> takeAll(const fs::path& folder, const TakeSnap& take) {
+  std::error_code error;
+  for (const fs::path& snap : snapsIn(folder)) {
+    const auto taken = take(snap);
     fs::remove(snap, error);
     if (!taken) return taken;
   }
@@ -41,6 +49,8 @@ model::Result<void> takeAll(const fs::path& folder, const Training& training) {
 
 // Signals that mean the end of a service, too; faults are snapped anyway.
 constexpr char kPolicy[] =
+    "history counts\n"
+    "ignore call\n"
     "snap exit 0-255\n"
     "snap signal HUP INT PIPE ALRM TERM USR1 USR2\n"
     "repeat 0\n"
@@ -68,16 +78,63 @@ model::Result<pid_t> startRecorded(const std::vector<std::string>& words, const 
   return pid;
 }
 
-// Of all that the run has started. What cannot be snapped has no part yet, or any more.
-void snapMembers(const fs::path& folder) {
-  for (const auto& process : collect::processFoldersIn(collect::defaultRingFolder())) {
-    const auto header = collect::readProcessHeader(process.path);
-    if (!header || collect::textField(header->snapFolder, sizeof header->snapFolder) != folder.native())
-      continue;
-    [[maybe_unused]] const auto snap = collect::snapProcess(
-        process.name.pid, {.snapFolder = folder, .ringFolder = {}, .keptMemory = format::KeptMemory::None});
+// All that a run has started, of which each process is counted once: as it ends, or as it was when it was
+// last looked at, for one that filters its system calls, say, leaves nothing at its end.
+class Members {
+ public:
+  explicit Members(fs::path folder) : m_folder(std::move(folder)), m_looks(m_folder / "looks") {
+    std::error_code error;
+    fs::create_directory(m_looks, error);
   }
-}
+
+  void look() {
+    for (const auto& process : running()) {
+      const auto snap = collect::snapProcess(
+          process.name.pid,
+          {.snapFolder = m_looks, .ringFolder = {}, .keptMemory = format::KeptMemory::None});
+      if (snap) forget(process.name.pid, *snap);
+    }
+  }
+
+  model::Result<void> takeEnded(const TakeSnap& take) {
+    for (const auto& [pid, look] : m_last)
+      for (const fs::path& snap : snapsIn(m_folder))
+        if (snap.filename().native().contains(std::format("-{}-", pid))) removeFile(look);
+    return takeAll(m_folder, take);
+  }
+
+  // What was killed has its rings still.
+  model::Result<void> takeRest(const TakeSnap& take) {
+    look();
+    for (const auto& process : running()) [[maybe_unused]]
+      const auto snaps = collect::recover({.folder = process.path, .snapFolder = m_folder, .onProblem = {}});
+    if (auto taken = takeEnded(take); !taken) return taken;
+    return takeAll(m_looks, take);
+  }
+
+ private:
+  static void removeFile(const fs::path& file) {
+    std::error_code error;
+    fs::remove(file, error);
+  }
+  void forget(pid_t pid, const fs::path& butFor) {
+    if (const auto last = m_last.find(pid); last != m_last.end()) removeFile(last->second);
+    m_last[pid] = butFor;
+  }
+  // Also those that were killed.
+  std::vector<collect::NamedFolder> running() const {
+    auto processes = collect::processFoldersIn(collect::defaultRingFolder());
+    std::erase_if(processes, [this](const auto& process) {
+      const auto header = collect::readProcessHeader(process.path);
+      return !header ||
+             collect::textField(header->snapFolder, sizeof header->snapFolder) != m_folder.native();
+    });
+    return processes;
+  }
+
+  fs::path m_folder, m_looks;
+  std::map<pid_t, fs::path> m_last;  // looks
+};
 
 volatile std::sig_atomic_t interrupted = 0;
 
@@ -104,30 +161,32 @@ class OwnInterrupts {
 
 }  // namespace
 
-model::Result<int> trainByRun(const std::vector<std::string>& words, const Training& training) {
+model::Result<int> trainByRun(const std::vector<std::string>& words, const TakeSnap& take) {
   const auto folder = TemporaryFolder::make("traceback-profile-");
   if (!folder) return std::unexpected(folder.error());
   const auto pid = startRecorded(words, folder->path());
   if (!pid) return std::unexpected(pid.error());
   const OwnInterrupts left({SIGINT, SIGQUIT}, SIG_IGN);
+  Members members(folder->path());
   model::Result<void> taken;
   for (auto last = Clock::now();;) {
     int status = 0;
     const pid_t ended = waitpid(*pid, &status, WNOHANG);
     const bool isOver = ended != 0 && (ended > 0 || errno != EINTR);
     // Once that fails, the program is only waited for.
-    if (taken && (isOver || Clock::now() - last >= training.every)) {
-      snapMembers(folder->path());
-      taken = takeAll(folder->path(), training);
-      last = Clock::now();
-    }
+    if (taken) taken = isOver ? members.takeRest(take) : members.takeEnded(take);
     if (isOver && !taken) return std::unexpected(taken.error());
     if (isOver) return status;
+    if (taken && Clock::now() - last >= kBetweenSnaps) {
+      members.look();
+      last = Clock::now();
+    }
     std::this_thread::sleep_for(kLook);
   }
 }
 
-model::Result<void> trainByProcess(pid_t pid, std::chrono::seconds time, const Training& training) {
+model::Result<void> trainByProcess(pid_t pid, std::chrono::seconds time, std::chrono::milliseconds every,
+                                   const TakeSnap& take) {
   const auto folder = TemporaryFolder::make("traceback-profile-");
   if (!folder) return std::unexpected(folder.error());
   interrupted = 0;
@@ -138,8 +197,8 @@ model::Result<void> trainByProcess(pid_t pid, std::chrono::seconds time, const T
         pid, {.snapFolder = folder->path(), .ringFolder = {}, .keptMemory = format::KeptMemory::None});
     if (!snap && isFirst) return std::unexpected(snap.error());
     if (!snap) return {};  // it has ended
-    if (auto taken = takeAll(folder->path(), training); !taken) return taken;
-    const auto next = Clock::now() + training.every;
+    if (auto taken = takeAll(folder->path(), take); !taken) return taken;
+    const auto next = Clock::now() + every;
     while (interrupted == 0 && Clock::now() < next) {
       if (time.count() != 0 && Clock::now() - start >= time) return {};
       std::this_thread::sleep_for(kLook);

@@ -1,5 +1,5 @@
-// Recordings that are made to be counted (traceback profile): snaps of a run, or of a process that goes on,
-// one after the other.
+// Recordings that are made to be counted (traceback profile): snaps of a run, which counts every record, or
+// of a process that goes on, one after the other.
 #pragma once
 
 #include <sys/types.h>
@@ -14,16 +14,17 @@
 
 namespace traceback::app {
 
-struct Training {
-  std::chrono::milliseconds every{1000};  // between snaps of a process that goes on
-  std::function<model::Result<void>(const std::filesystem::path& snap)> take;  // it is removed behind that
-};
+// Is given each snap, which is removed behind that.
+using TakeSnap = std::function<model::Result<void>(const std::filesystem::path& snap)>;
 
-// Runs a program, recorded, and takes snaps of it and of what it starts: now and then, and as they end. What
-// goes on behind it is left to itself. Gives the program's wait status. An interrupt is the program's.
-model::Result<int> trainByRun(const std::vector<std::string>& words, const Training& training);
+// Runs a program, recorded, and takes snaps of it and of what it starts, as they end, however they do. What
+// goes on behind it is counted so far, and left to itself. Gives the program's wait status. An interrupt is
+// the program's.
+model::Result<int> trainByRun(const std::vector<std::string>& words, const TakeSnap& take);
 
-// Takes snaps of a recorded process until it ends, the time is over (0: never is), or somebody interrupts.
-model::Result<void> trainByProcess(pid_t pid, std::chrono::seconds time, const Training& training);
+// Takes snaps of a recorded process now and then until it ends, the time is over (0: never is), or somebody
+// interrupts.
+model::Result<void> trainByProcess(pid_t pid, std::chrono::seconds time, std::chrono::milliseconds every,
+                                   const TakeSnap& take);
 
 }  // namespace traceback::app

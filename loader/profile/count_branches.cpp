@@ -31,7 +31,9 @@ Times timesOfRecords(std::vector<RecordedThread>& threads) {
     if (!thread.ring) continue;
     thread.ring->settleBeginnings();
     for (const SegmentWords& segment : thread.ring->segments()) countWords(segment, times);
-    for (const auto& entry : thread.ring->history().entries)
+    const HistoryView before = thread.ring->history();
+    for (const auto& count : before.counts) times[count.record] += count.times;
+    for (const auto& entry : before.entries)
       for (const auto& count : entry.counts)
         if (count.record != 0) times[count.record] += count.times;
   }

@@ -14,8 +14,8 @@ struct BranchCounting {
   std::uint64_t withoutMap = 0;  // of modules whose map is missing, or that have no build id
 };
 
-// Adds what the threads' rings have, and the samples of the time before (runtime/format/history.h). A ring's
-// newest record is left out: its path may not have been gone to the end. An error names the file.
+// Adds what the threads' rings have, and the counts or samples of the time before (runtime/format/history.h).
+// A ring's newest record is left out: its path may not have been gone to the end. An error names the file.
 model::Result<BranchCounting> countBranches(const std::filesystem::path& snap, model::BranchProfile& profile);
 
 }  // namespace traceback::loader

@@ -44,6 +44,7 @@ class Reader {
     if (header->version != format::kHistoryVersion)
       return damaged(std::format("version {} is not known to this reader ({})", header->version,
                                  format::kHistoryVersion));
+    if (header->countSlots != 0) return readCounts(*header);
     if (!fits(*header)) return damaged("its header contradicts itself");
     for (std::uint32_t level = 0; level < header->levels; ++level) {
       auto entries = readLevel(*header, level);
@@ -56,7 +57,7 @@ class Reader {
 
  private:
   HistoryView damaged(std::string why) {
-    m_view.entries.clear();
+    m_view = {};
     m_view.damage = std::move(why);
     return std::move(m_view);
   }
@@ -68,6 +69,22 @@ class Reader {
            header.merged <= kMostMerged && header.entriesEach != 0 &&
            header.entriesEach <=
                (size - header.headerSize) / sizeof(HistoryEntry) / std::max<std::uint64_t>(header.levels, 1);
+  }
+
+  HistoryView readCounts(const HistoryHeader& header) {
+    const std::uint64_t size = m_ringHeader.historySize;
+    if (header.levels != 0 || header.headerSize < sizeof header || header.headerSize > size ||
+        header.countSlots > (size - header.headerSize) / sizeof(format::HistoryCount))
+      return damaged("its header contradicts itself");
+    std::vector<format::HistoryCount> counts(static_cast<std::size_t>(header.countSlots));
+    if (!m_ring.read(m_ringHeader.historyOffset + header.headerSize,
+                     std::as_writable_bytes(std::span(counts))))
+      return damaged("a part of it cannot be read");
+    std::erase_if(counts, [](const auto& count) { return count.record == 0; });
+    m_bad = std::erase_if(counts, [](const auto& count) { return !format::isDagRecord(count.record); });
+    m_view.counts = std::move(counts);
+    if (m_bad != 0) m_view.damage = std::format("{} of its counts are damaged", m_bad);
+    return std::move(m_view);
   }
 
   // Those that are whole, oldest first; nothing if the bytes cannot be had.

@@ -21,8 +21,18 @@
 // whatever the moment at which the process dies, an entry is whole if its number fits its slot and is
 // counted. (Where a ring had another thread before, entries of that are not.) Codes are never given to
 // another module in the life of a process, so a code says by itself whose it is.
+//
+// Where everything is to be counted (`history counts` in a policy, for profiles) there are no levels, but one
+// table:
+//
+//   HistoryHeader | HistoryCount[countSlots]
+//
+// Each DAG record of each sub-buffer of segment 0 is counted there when that is overwritten; what is still in
+// the ring is not. A slot with record 0 is free. Records that found no slot are counted in countOthers,
+// without a name.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -63,11 +73,12 @@ struct HistoryHeader {
   std::uint32_t entriesEach;  // in each level
   std::uint32_t merged;  // kHistoryMerged
   std::uint64_t written[8];  // entries of each level, since the thread's start
-  // The rest is the runtime's alone.
+  // The runtime's alone.
   std::uint64_t lastTicks;  // of the processor's counter, when a sub-buffer was last looked into
   std::uint64_t lastProcessorTime;  // of the thread, then
   std::uint64_t random;
-  std::uint64_t reserved[2];
+  std::uint64_t countSlots;  // a power of two where everything is counted, and `levels` is 0; else 0
+  std::uint64_t countOthers;
   HistoryCount tally[kHistoryTallySlots];
 };
 static_assert(sizeof(HistoryHeader) == 128 + sizeof(HistoryCount) * kHistoryTallySlots &&
@@ -84,5 +95,15 @@ inline constexpr std::uint64_t kDefaultHistorySize = 128 << 10;
 inline constexpr std::uint64_t kLeastHistorySize = 64 << 10;
 inline constexpr std::uint64_t kMostHistorySize = 16 << 20;
 static_assert(historyEntries(kLeastHistorySize) > 2 * kHistoryMerged);
+
+// Slots of a history of so many bytes that counts everything; 0 if there is no room for one.
+constexpr std::uint64_t historyCountSlots(std::uint64_t bytes) {
+  return bytes < sizeof(HistoryHeader)
+             ? 0
+             : std::bit_floor((bytes - sizeof(HistoryHeader)) / sizeof(HistoryCount));
+}
+// Room for half a million records: a run of cc1 has 200,000.
+inline constexpr std::uint64_t kCountingHistorySize = (4 << 20) + (8 << 10);
+static_assert(historyCountSlots(kCountingHistorySize) == 1 << 19);
 
 }  // namespace traceback::format

@@ -4,6 +4,7 @@
 #include <link.h>
 
 #include "runtime/format/cache.h"
+#include "runtime/format/history.h"
 #include "runtime/inject/following.h"
 #include "runtime/inject/system.h"
 #include "runtime/inject/variables.h"
@@ -146,7 +147,8 @@ void takeEnvironment(char** entries, Environment& environment) {
       environment.bufferSize = parseSize(value);
       keep = false;
     } else if ((value = valueOf(entry, "TRACEBACK_HISTORY"))) {
-      environment.historySize = parseSize(value);
+      environment.historyCounts = strcmp(value, "counts") == 0;
+      environment.historySize = environment.historyCounts ? format::kCountingHistorySize : parseSize(value);
       environment.historySaid = environment.historySize != 0 || strcmp(value, "off") == 0;
       keep = false;
     } else if ((value = valueOf(entry, "TRACEBACK_RINGS"))) {

@@ -176,10 +176,15 @@ void mergeInto(HistoryHeader& history, std::uint64_t slots, unsigned level) {
   endEntry(history, level, entry, number);
 }
 
+const Word* oldestSubBuffer(const SegmentHeader& segment) {
+  const std::uint64_t ordinal = segment.ordinal + 1 - segment.subBufferCount;
+  return reinterpret_cast<const Word*>(segment.base) + format::frontIndex(segment, ordinal);
+}
+
 void look(HistoryHeader& history, std::uint64_t slots, const SegmentHeader& segment, unsigned windows) {
   const std::uint64_t ordinal = segment.ordinal + 1 - segment.subBufferCount;
   const auto* const base = reinterpret_cast<const Word*>(segment.base);
-  const Word* const front = base + format::frontIndex(segment, ordinal);
+  const Word* const front = oldestSubBuffer(segment);
   const std::uint64_t began = timeAtFront(front);
   const std::uint64_t ended = timeAtFront(base + format::frontIndex(segment, ordinal + 1));
   const std::uint64_t number = history.written[0] + 1;
@@ -208,16 +213,25 @@ void look(HistoryHeader& history, std::uint64_t slots, const SegmentHeader& segm
   }
 }
 
-}  // namespace
+// Whether the segment's next sub-buffer overwrites one.
+bool overwrites(const SegmentHeader& segment) {
+  return segment.subBufferCount >= 2 && segment.ordinal + 1 >= segment.subBufferCount;
+}
 
-void startHistory(HistoryHeader& history, std::uint64_t size, std::uint64_t ticks) {
+void startEmpty(HistoryHeader& history, std::uint64_t size) {
   memset(&history, 0, sizeof history);
   history.version = format::kHistoryVersion;
   history.headerSize = sizeof history;
   history.entrySize = sizeof(HistoryEntry);
-  history.levels = format::kHistoryLevels;
   history.entriesEach = static_cast<std::uint32_t>(format::historyEntries(size));
   history.merged = format::kHistoryMerged;
+}
+
+}  // namespace
+
+void startHistory(HistoryHeader& history, std::uint64_t size, std::uint64_t ticks) {
+  startEmpty(history, size);
+  history.levels = format::kHistoryLevels;
   history.lastTicks = ticks;
   history.random = ticks;
 }
@@ -227,7 +241,7 @@ bool isTimeToLook(HistoryHeader& history, const SegmentHeader& segment, std::uin
   // Else this is so for processors that do not agree, too.
   const bool later = ticks > history.lastTicks;
   history.lastTicks = ticks;
-  return later && segment.subBufferCount >= 2 && segment.ordinal + 1 >= segment.subBufferCount;
+  return later && overwrites(segment);
 }
 
 void lookIntoOldest(HistoryHeader& history, std::uint64_t size, const SegmentHeader& segment,
@@ -241,6 +255,33 @@ void lookIntoOldest(HistoryHeader& history, std::uint64_t size, const SegmentHea
   if (windows < kLeastWindows) windows = kLeastWindows;
   if (windows > most) windows = most;
   look(history, slots, segment, static_cast<unsigned>(windows));
+}
+
+void startCounting(HistoryHeader& history, std::uint64_t size) {
+  startEmpty(history, size);
+  history.countSlots = format::historyCountSlots(size);
+  memset(&history + 1, 0, history.countSlots * sizeof(HistoryCount));
+}
+
+void countOldest(HistoryHeader& history, std::uint64_t size, const SegmentHeader& segment) {
+  constexpr unsigned kTries = 16;
+  const std::uint64_t slots = format::historyCountSlots(size);
+  if (slots < kTries || !overwrites(segment)) return;
+  auto* const table = reinterpret_cast<HistoryCount*>(&history + 1);
+  const Word* at = oldestSubBuffer(segment);
+  for (const Word* const end = at + segment.subBufferWords - 1; at != end; ++at) {
+    if (!format::isDagRecord(*at)) continue;
+    std::uint64_t slot = (*at * 0x9E37'79B9'7F4A'7C15u) >> 32;
+    unsigned tries = 0;
+    for (; tries < kTries; ++tries, ++slot) {
+      HistoryCount& count = table[slot & (slots - 1)];
+      if (count.record == 0) count.record = *at;
+      if (count.record != *at) continue;
+      if (count.times != ~std::uint32_t{0}) ++count.times;
+      break;
+    }
+    if (tries == kTries) ++history.countOthers;
+  }
 }
 
 }  // namespace traceback::inject

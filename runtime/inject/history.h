@@ -22,4 +22,9 @@ bool isTimeToLook(format::HistoryHeader& history, const format::SegmentHeader& s
 void lookIntoOldest(format::HistoryHeader& history, std::uint64_t size, const format::SegmentHeader& segment,
                     std::uint64_t processorTime);
 
+// The same of a history that counts everything: call startCounting() first, and countOldest() whenever the
+// main segment's next sub-buffer is begun. Nothing outside of `size` bytes is written.
+void startCounting(format::HistoryHeader& history, std::uint64_t size);
+void countOldest(format::HistoryHeader& history, std::uint64_t size, const format::SegmentHeader& segment);
+
 }  // namespace traceback::inject

@@ -217,10 +217,12 @@ const char* readRule(Word rule, Words& words, Policy& policy) {
     const Word value = words.next();
     policy.historySaid = true;
     policy.historySize = 0;
-    if (value.is("off")) return nullptr;
+    policy.historyCounts = value.is("counts");
+    if (policy.historyCounts) policy.historySize = format::kCountingHistorySize;
+    if (policy.historyCounts || value.is("off")) return nullptr;
     if (!isQuantity(value, kSizes, number) || number < format::kLeastHistorySize ||
         number > format::kMostHistorySize)
-      return "takes a size from 64K to 16M, or off";
+      return "takes a size from 64K to 16M, counts, or off";
     policy.historySize = number;
     return nullptr;
   }

@@ -53,6 +53,7 @@ struct PolicyValues {
   std::uint64_t bufferSize = 0;  // 0: not said
   bool historySaid = false;
   std::uint64_t historySize = 0;  // 0: none is kept
+  bool historyCounts = false;  // everything
   std::uint64_t mostRings = 0;  // 0: not said
   std::uint64_t mostBytes = 0;  // of all rings; 0: not said
   std::uint64_t snapSignals = 0;  // bit n - 1 for signal n

@@ -22,6 +22,7 @@ struct Environment {
   std::uint64_t mostRings = 0, mostBytes = 0;  // of threads at one time; of all rings together. 0: not said
   std::uint64_t historySize = 0;  // bytes of a thread's coarse history; 0: none is kept
   bool historySaid = false;
+  bool historyCounts = false;  // everything
   format::KeptMemory keptMemory = format::KeptMemory::Stacks;
   bool keptMemorySaid = false;
   Path snapFolder;

@@ -37,7 +37,10 @@ std::uint64_t chosenHistorySize() {
 
 void startHistory(const Ring& ring) {
   if (ring.historySize == 0) return;
-  startHistory(historyOf(ring), ring.historySize, processorTicks());
+  if (process.environment.historyCounts)
+    startCounting(historyOf(ring), ring.historySize);
+  else
+    startHistory(historyOf(ring), ring.historySize, processorTicks());
   ring.header->historyOffset = ring.size - ring.historySize;
   ring.header->historySize = static_cast<std::uint32_t>(ring.historySize);
 }
@@ -45,6 +48,7 @@ void startHistory(const Ring& ring) {
 void keepHistory(const Ring& ring, const SegmentHeader& segment) {
   if (ring.historySize == 0 || !atSubBufferEnd(segment)) return;
   format::HistoryHeader& history = historyOf(ring);
+  if (process.environment.historyCounts) return countOldest(history, ring.historySize, segment);
   if (!isTimeToLook(history, segment, processorTicks())) return;
   // Where we make no system calls the least is read.
   const std::uint64_t time = process.sandboxed ? history.lastProcessorTime : processorTime();

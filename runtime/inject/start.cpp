@@ -62,6 +62,7 @@ void listenToAudit() {
   if (process.environment.mostBytes == 0) process.environment.mostBytes = policy().mostBytes;
   if (!process.environment.historySaid && policy().historySaid) {
     process.environment.historySize = policy().historySize;
+    process.environment.historyCounts = policy().historyCounts;
     process.environment.historySaid = true;
   }
   if (!process.environment.keptMemorySaid && policy().memorySaid)

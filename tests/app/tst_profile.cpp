@@ -92,6 +92,19 @@ class ProfileTest : public QObject {
     QCOMPARE(used.status, 3);
   }
 
+  // Far more than a ring holds; also of one that is killed, and leaves no snap.
+  void everyRecordOfARunCounts() {
+    for (const char* how : {"killed", "aborts"}) {
+      const QString profile = m_line.path("all.tbprofile");
+      const Ran ran = m_line.traceback({"profile", "-o", profile, "--", PHASES_PROGRAM, how, "300000"});
+      QVERIFY2(ran.status == 0, ran.err.constData());
+      int blocks = 0;
+      for (const QByteArray& line : readFile(profile).split('\n'))
+        if (const auto words = line.split(' '); words.size() == 5 && words[1] == "300000") ++blocks;
+      QVERIFY2(blocks >= 3, "the first block of each phase's function");
+    }
+  }
+
   void aRunningProcessIsLookedAt() {
     const QString profile = m_line.path("process.tbprofile");
     QProcess process;

@@ -12,7 +12,6 @@ import measure
 from programs import LIBRARIES, PROGRAMS, Program, inputs
 
 MODES = ("plain", "null", "recorded", "profiled")
-BETWEEN_LOOKS = 0.4  # seconds, at the run that a profile is made of
 REFERENCE = "valgrind"  # once: it takes its time
 
 
@@ -61,7 +60,7 @@ class Overhead:
         """Makes the profile, of a run on other input. Says what went wrong."""
         command = list(program.training or program.command)
         with open(self.training / program.reads if program.reads else os.devnull, "rb") as source:
-            made = subprocess.run([self.traceback, "profile", "--every", str(BETWEEN_LOOKS), "-o", self.profile(program), "--", program.path(), *command[1:]],
+            made = subprocess.run([self.traceback, "profile", "-o", self.profile(program), "--", program.path(), *command[1:]],
                                   cwd=self.training, env=self.environment, stdin=source, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
         return "" if made.returncode == 0 else made.stderr  # (how the program ended may be an answer)
 

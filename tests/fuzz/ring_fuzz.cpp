@@ -24,6 +24,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   for (std::size_t i = 1; i < history.entries.size(); ++i) {
     if (history.entries[i].firstOrdinal <= history.entries[i - 1].lastOrdinal) __builtin_trap();
   }
+  for (const auto& count : history.counts) {
+    if (!format::isDagRecord(count.record)) __builtin_trap();
+  }
   model::LoadReport report;
   auto timeline = loader::buildTimeline(*ring, {}, "thread", report);
   if (size % 2 == 1) loader::keepNewest(timeline, ring->segments(), size / 16);

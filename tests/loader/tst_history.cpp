@@ -100,6 +100,40 @@ class HistoryTest : public QObject {
       QCOMPARE(view.entries[i].firstOrdinal, view.entries[i - 1].lastOrdinal + 1);
   }
 
+  void countsOfEverythingAreNoEntries() {
+    HistoryBytes history;
+    history.header.levels = 0;
+    history.header.countSlots = 8;
+    Ring ring(history, 100);
+    const format::HistoryCount counts[] = {
+        {format::dagRecord(5000), 7}, {0, 0}, {format::dagRecord(6000), 2}};
+    std::memcpy(ring.bytes.data() + format::kRingHeaderSize + sizeof(HistoryHeader), counts, sizeof counts);
+    const auto view = ring.read();
+    QCOMPARE(view.damage, std::string());
+    QVERIFY(view.entries.empty());
+    QCOMPARE(view.counts.size(), std::size_t{2});
+    QCOMPARE(view.counts[1].record, format::dagRecord(6000));
+    QCOMPARE(view.counts[1].times, 2u);
+
+    const std::uint32_t noRecord = 17;
+    std::memcpy(ring.bytes.data() + format::kRingHeaderSize + sizeof(HistoryHeader), &noRecord,
+                sizeof noRecord);
+    const auto bad = ring.read();
+    QCOMPARE(bad.counts.size(), std::size_t{1});
+    QVERIFY(!bad.damage.empty());
+  }
+
+  void moreCountsThanThereIsRoomForAreNone() {
+    HistoryBytes history;
+    history.header.levels = 0;
+    for (const std::uint64_t slots : {std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
+      history.header.countSlots = slots;
+      const auto view = Ring(history, 100).read();
+      QVERIFY(view.counts.empty() && view.entries.empty());
+      QVERIFY(!view.damage.empty());
+    }
+  }
+
   void nothingIsCountedTwiceWhereLevelsOverlap() {
     HistoryBytes history;
     for (std::uint64_t i = 0; i < 36; ++i) history.add(0, i, 1);  // 20 to 35 are left

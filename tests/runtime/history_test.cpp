@@ -65,8 +65,9 @@ bool addsUp(const HistoryEntry& entry) {
 // A segment and a history of a thread that there is not, with guards around the history.
 class Machine {
  public:
-  explicit Machine(std::uint32_t words = 1024, std::uint32_t count = 4)
-      : m_words(std::size_t{words} * count), m_history(2 * kGuard + kSize, 0xA5) {
+  enum class Keeps { Samples, Counts };
+  explicit Machine(std::uint32_t words = 1024, std::uint32_t count = 4, Keeps keeps = Keeps::Samples)
+      : m_words(std::size_t{words} * count), m_history(2 * kGuard + kSize, 0xA5), m_keeps(keeps) {
     std::memset(bytes(), 0, kSize);
     m_segment = {.cursor = 0,
                  .base = reinterpret_cast<std::uint64_t>(m_words.data()),
@@ -76,7 +77,10 @@ class Machine {
                  .fileOffset = 0,
                  .reserved = 0,
                  .step = {}};
-    inject::startHistory(header(), kSize, 0);
+    if (m_keeps == Keeps::Counts)
+      inject::startCounting(header(), kSize);
+    else
+      inject::startHistory(header(), kSize, 0);
     beginSubBuffer();
   }
 
@@ -88,7 +92,9 @@ class Machine {
       front[4 + i] = records[i];
     m_time += ticks;
     m_processorTime += processorTime;
-    if (inject::isTimeToLook(header(), m_segment, m_time))
+    if (m_keeps == Keeps::Counts)
+      inject::countOldest(header(), kSize, m_segment);
+    else if (inject::isTimeToLook(header(), m_segment, m_time))
       inject::lookIntoOldest(header(), kSize, m_segment, m_processorTime);
     ++m_segment.ordinal;
     beginSubBuffer();
@@ -97,6 +103,13 @@ class Machine {
   HistoryHeader& header() { return *reinterpret_cast<HistoryHeader*>(bytes()); }
   std::uint8_t* bytes() { return m_history.data() + kGuard; }
   History entries(unsigned level) { return entriesOf(bytes(), level); }
+  std::map<Word, std::uint64_t> counts() {
+    std::map<Word, std::uint64_t> found;
+    const auto* table = reinterpret_cast<const format::HistoryCount*>(bytes() + header().headerSize);
+    for (std::uint64_t i = 0; i < header().countSlots; ++i)
+      if (table[i].record != 0) found[table[i].record] += table[i].times;
+    return found;
+  }
   unsigned room() const { return m_segment.subBufferWords - 5; }
   bool guardsHold() const {
     const auto intact = [](std::uint8_t byte) { return byte == 0xA5; };
@@ -115,6 +128,7 @@ class Machine {
 
   std::vector<Word> m_words;
   std::vector<std::uint8_t> m_history;
+  Keeps m_keeps;
   format::SegmentHeader m_segment{};
   std::uint64_t m_time = 1, m_processorTime = 0;
 };
@@ -273,6 +287,30 @@ class HistoryTest : public QObject {
       for (int i = 0; i < 100; ++i) machine.fill(repeated(6000, 500));
       QVERIFY(machine.guardsHold());
     }
+  }
+
+  void whatCountsEverythingMissesNothingThatIsOverwritten() {
+    Machine machine(1024, 4, Machine::Keeps::Counts);
+    std::map<Word, std::uint64_t> written;
+    constexpr int kRounds = 50;
+    for (int i = 0; i < kRounds; ++i) {
+      std::vector<Word> records = repeated(5000, 100);
+      for (Word code = 0; code < 100; ++code) records.push_back(format::dagRecord(10'000 + 100 * i + code));
+      machine.fill(records, 1, 1);
+      if (i < kRounds - 3)  // the last three are in the ring still
+        for (const Word record : records) ++written[record];
+    }
+    QCOMPARE(machine.header().levels, 0u);
+    const auto counts = machine.counts();
+    std::uint64_t found = machine.header().countOthers, all = 0;
+    for (const auto& [record, times] : counts) {
+      QCOMPARE(times, written.at(record));
+      found += times;
+    }
+    for (const auto& [record, times] : written) all += times;
+    QCOMPARE(found, all);
+    QVERIFY2(machine.header().countOthers < 50, "4,701 records share 8,192 slots");
+    QVERIFY(machine.guardsHold());
   }
 
   void theSizeIsTheUsers() {

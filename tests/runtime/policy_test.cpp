@@ -3,6 +3,7 @@
 #include <array>
 #include <string_view>
 
+#include "runtime/format/history.h"
 #include "runtime/inject/policy.h"
 
 using namespace traceback::inject;
@@ -77,6 +78,11 @@ class PolicyTest : public QObject {
     QCOMPARE(off.wrong, 1u);
     QVERIFY(off.policy.historySaid);
     QCOMPARE(off.policy.historySize, 0u);
+    const Parsed counts = parse("history off\nhistory counts");
+    QCOMPARE(counts.wrong, 0u);
+    QVERIFY(counts.policy.historySaid && counts.policy.historyCounts);
+    QCOMPARE(counts.policy.historySize, traceback::format::kCountingHistorySize);
+    QVERIFY(!parse("history counts\nhistory 1M").policy.historyCounts);
   }
 
   void aWrongLineIsNamedAndTheRestHolds_data() {

@@ -46,9 +46,8 @@ class Counts {
     m_all.withoutMap += counted->withoutMap;
     return {};
   }
-  Training training(double every) {
-    return {.every = std::chrono::milliseconds(static_cast<std::int64_t>(every * 1000)),
-            .take = [this](const std::filesystem::path& snap) { return add(snap); }};
+  TakeSnap taking() {
+    return [this](const std::filesystem::path& snap) { return add(snap); };
   }
   const model::BranchProfile& profile() const { return m_profile; }
   const loader::BranchCounting& all() const { return m_all; }
@@ -67,10 +66,10 @@ model::Result<void> countSnaps(const std::vector<std::string>& snaps, Counts& co
   return {};
 }
 
-model::Result<void> countRun(const std::vector<std::string>& words, double every, Counts& counts) {
+model::Result<void> countRun(const std::vector<std::string>& words, Counts& counts) {
   const auto program = findProgram(words.front());
   if (!program) return std::unexpected(program.error());
-  const auto status = trainByRun(words, counts.training(every));
+  const auto status = trainByRun(words, counts.taking());
   if (!status) return std::unexpected(status.error());
   if (WIFSIGNALED(*status))
     std::println(stderr, "traceback: {} was ended by signal {}", model::printable(words.front()),
@@ -87,10 +86,12 @@ int writeProfile(const ProfileCall& call, const std::vector<std::string>& words)
   auto former = formerProfile(call);
   if (!former) return complain(former.error());
   Counts counts(std::move(*former));
-  const auto counted = !words.empty()  ? countRun(words, call.every, counts)
-                       : call.pid != 0 ? trainByProcess(call.pid, std::chrono::seconds(call.seconds),
-                                                        counts.training(call.every))
-                                       : countSnaps(call.snaps, counts);
+  const auto counted =
+      !words.empty() ? countRun(words, counts)
+      : call.pid != 0
+          ? trainByProcess(call.pid, std::chrono::seconds(call.seconds),
+                           std::chrono::milliseconds(std::int64_t(call.every * 1000)), counts.taking())
+          : countSnaps(call.snaps, counts);
   if (!counted) return complain(counted.error());
   const model::BranchProfile& profile = counts.profile();
   if (counts.all().records == 0)
@@ -131,8 +132,9 @@ void addProfile(CLI::App& app, Action& chosen, const std::vector<std::string>& w
       ->check(CLI::PositiveNumber)
       ->needs(pid)
       ->type_name("SECONDS");
-  command->add_option("--every", call->every, "How long it runs between two looks (default: 1)")
+  command->add_option("--every", call->every, "With --pid: how long it runs between two looks (default: 1)")
       ->check(CLI::Range(0.1, 86400.0))
+      ->needs(pid)
       ->type_name("SECONDS");
   command->usage(
       "Usage: traceback profile -o OUT [OPTIONS] -- PROG [ARGUMENT...]\n"
@@ -141,10 +143,11 @@ void addProfile(CLI::App& app, Action& chosen, const std::vector<std::string>& w
   command->footer(
       "Give the file to `traceback run --profile` or `traceback instrument --profile`: probes are then\n"
       "put where they are seldom met, and what never ran takes few bytes. What is recorded stays the\n"
-      "same. A program is run, recorded, with all that it starts; work like that to come serves best.\n"
-      "Each look counts the last records of each thread, and samples of those before; it stops the\n"
-      "process for some milliseconds, and its snap is not kept, nor is that of a crash. Snaps that\n"
-      "there are (traceback snap) are such looks. All holds for the same builds of the files, known by\n"
+      "same. A program is run, recorded, with all that it starts, and every record is counted, which\n"
+      "takes about as long again, and 4 MB a thread; work like that to come serves best. In a process that\n"
+      "runs already, each look counts the last records of each thread, and samples of those before; it\n"
+      "stops the process for some milliseconds. So do snaps that there are (traceback snap). No snap of\n"
+      "all this is kept, nor is that of a crash. It holds for the same builds of the files, known by\n"
       "their build ids; of others nothing is known, and nothing lost.");
   command->callback(
       [call, &words, &chosen] { chosen = [call, &words] { return writeProfile(*call, words); }; });
