@@ -1,5 +1,6 @@
 """Runs of a command: processor time, peak memory, and what it says."""
 
+import contextlib
 import dataclasses
 import hashlib
 import os
@@ -45,13 +46,23 @@ def forget(files: Iterable[pathlib.Path]) -> None:
             os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def peak_megabytes(command: list[str], folder: pathlib.Path, env: dict[str, str], reads: str = "") -> float:
-    """Of its last address space, as the kernel tells every few milliseconds: getrusage() would count whoever executed it, too."""
-    peak = 0
+def ring_bytes(folder: str) -> int:
+    total = 0
+    for path, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):  # they come and go
+                total += os.stat(os.path.join(path, name)).st_size if name.endswith(".ring") else 0
+    return total
+
+
+def peak_megabytes(command: list[str], folder: pathlib.Path, env: dict[str, str], reads: str = "") -> tuple[float, float]:
+    """Of its last address space, as the kernel tells every few milliseconds: getrusage() would count whoever executed it, too. And the most that rings had then."""
+    peak = rings = 0
     with open(folder / reads if reads else os.devnull, "rb") as source:
         process = subprocess.Popen(command, cwd=folder, env=env, stdin=source, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while process.poll() is None:
         lines = pathlib.Path(f"/proc/{process.pid}/status").read_text().splitlines()
         peak = next((int(line.split()[1]) for line in lines if line.startswith("VmHWM")), peak)
+        rings = max(rings, ring_bytes(env["XDG_RUNTIME_DIR"]))
         time.sleep(0.003)
-    return peak / 1024
+    return peak / 1024, rings / 1024 / 1024
