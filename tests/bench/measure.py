@@ -46,12 +46,13 @@ def forget(files: Iterable[pathlib.Path]) -> None:
             os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def ring_bytes(folder: str) -> int:
+def ring_bytes(folder: str, pid: int) -> int:
+    """Of one process, for others may have left theirs; as far as they take memory, for there are spare ones."""
     total = 0
     for path, _, names in os.walk(folder):
-        for name in names:
+        for name in names if os.path.basename(path).startswith(f"{pid}-") else ():
             with contextlib.suppress(FileNotFoundError):  # they come and go
-                total += os.stat(os.path.join(path, name)).st_size if name.endswith(".ring") else 0
+                total += 512 * os.stat(os.path.join(path, name)).st_blocks if name.endswith(".ring") else 0
     return total
 
 
@@ -63,6 +64,6 @@ def peak_megabytes(command: list[str], folder: pathlib.Path, env: dict[str, str]
     while process.poll() is None:
         lines = pathlib.Path(f"/proc/{process.pid}/status").read_text().splitlines()
         peak = next((int(line.split()[1]) for line in lines if line.startswith("VmHWM")), peak)
-        rings = max(rings, ring_bytes(env["XDG_RUNTIME_DIR"]))
+        rings = max(rings, ring_bytes(env["XDG_RUNTIME_DIR"], process.pid))
         time.sleep(0.003)
     return peak / 1024, rings / 1024 / 1024
