@@ -40,6 +40,15 @@ QList<QJsonObject> objectsIn(const QByteArray& out) {
   return objects;
 }
 
+// Where the kernel does not trust the processor's counter, times are not known, and said not to be.
+bool timesAreKnown() {
+  const QString folder = "/sys/devices/system/clocksource/clocksource0/";
+  const QByteArray sources =
+      readFile(folder + "current_clocksource") + readFile(folder + "available_clocksource");
+  const auto words = sources.simplified().split(' ');
+  return words.contains("tsc") || words.contains("hyperv_clocksource_tsc_page");
+}
+
 }  // namespace
 
 class BeforeTheTraceTest : public QObject {
@@ -83,7 +92,10 @@ class BeforeTheTraceTest : public QObject {
         counted[name] += calls;
         for (const Phase& phase : phases) {
           if (phase.function != name) continue;
-          QVERIFY2(begin <= phase.end + kSlack && end >= phase.begin - kSlack, qPrintable(name));
+          if (timesAreKnown())
+            QVERIFY2(begin <= phase.end + kSlack && end >= phase.begin - kSlack, qPrintable(name));
+          else
+            QVERIFY(stretch["begin"].isNull() && stretch["end"].isNull());
           if (!order.contains(name)) order << name;
         }
       }
@@ -124,7 +136,8 @@ class BeforeTheTraceTest : public QObject {
   void forPeopleItIsText() {
     const Ran ran = m_line.traceback({"print", "--history", snapIn("crash")});
     QCOMPARE(ran.status, 0);
-    for (const char* part : {"before the end", "records read, in", "load_table", "sort_table", "phases.c:"})
+    for (const char* part : {timesAreKnown() ? "before the end" : "at a time that is not known",
+                             "records read, in", "load_table", "sort_table", "phases.c:"})
       QVERIFY2(ran.out.contains(part), ran.out.constData());
   }
 
