@@ -88,17 +88,17 @@ class Members {
   }
 
   void look() {
-    for (const auto& process : running()) {
+    for (const auto& process : processes()) {
       const auto snap = collect::snapProcess(
           process.name.pid,
           {.snapFolder = m_looks, .ringFolder = {}, .keptMemory = format::KeptMemory::None});
-      if (snap) forget(process.name.pid, *snap);
+      if (snap) keepLast(process.name.pid, *snap);
     }
   }
 
   model::Result<void> takeEnded(const TakeSnap& take) {
-    for (const auto& [pid, look] : m_last)
-      for (const fs::path& snap : snapsIn(m_folder))
+    for (const fs::path& snap : snapsIn(m_folder))
+      for (const auto& [pid, look] : m_last)
         if (snap.filename().native().contains(std::format("-{}-", pid))) removeFile(look);
     return takeAll(m_folder, take);
   }
@@ -106,8 +106,10 @@ class Members {
   // What was killed has its rings still.
   model::Result<void> takeRest(const TakeSnap& take) {
     look();
-    for (const auto& process : running()) [[maybe_unused]]
-      const auto snaps = collect::recover({.folder = process.path, .snapFolder = m_folder, .onProblem = {}});
+    for (const auto& process : processes()) {
+      [[maybe_unused]] const auto snaps =
+          collect::recover({.folder = process.path, .snapFolder = m_folder, .onProblem = {}});
+    }
     if (auto taken = takeEnded(take); !taken) return taken;
     return takeAll(m_looks, take);
   }
@@ -117,19 +119,19 @@ class Members {
     std::error_code error;
     fs::remove(file, error);
   }
-  void forget(pid_t pid, const fs::path& butFor) {
+  void keepLast(pid_t pid, const fs::path& look) {
     if (const auto last = m_last.find(pid); last != m_last.end()) removeFile(last->second);
-    m_last[pid] = butFor;
+    m_last[pid] = look;
   }
   // Also those that were killed.
-  std::vector<collect::NamedFolder> running() const {
-    auto processes = collect::processFoldersIn(collect::defaultRingFolder());
-    std::erase_if(processes, [this](const auto& process) {
+  std::vector<collect::NamedFolder> processes() const {
+    auto found = collect::processFoldersIn(collect::defaultRingFolder());
+    std::erase_if(found, [this](const auto& process) {
       const auto header = collect::readProcessHeader(process.path);
       return !header ||
              collect::textField(header->snapFolder, sizeof header->snapFolder) != m_folder.native();
     });
-    return processes;
+    return found;
   }
 
   fs::path m_folder, m_looks;
