@@ -73,7 +73,7 @@ struct HistoryHeader {
   std::uint32_t entriesEach;  // in each level
   std::uint32_t merged;  // kHistoryMerged
   std::uint64_t written[8];  // entries of each level, since the thread's start
-  // The runtime's alone.
+  // The rest is the runtime's alone, but for countSlots and countOthers.
   std::uint64_t lastTicks;  // of the processor's counter, when a sub-buffer was last looked into
   std::uint64_t lastProcessorTime;  // of the thread, then
   std::uint64_t random;
@@ -102,7 +102,7 @@ constexpr std::uint64_t historyCountSlots(std::uint64_t bytes) {
              ? 0
              : std::bit_floor((bytes - sizeof(HistoryHeader)) / sizeof(HistoryCount));
 }
-// Room for half a million records: a run of cc1 has 200,000.
+// Room for half a million different records.
 inline constexpr std::uint64_t kCountingHistorySize = (4 << 20) + (8 << 10);
 static_assert(historyCountSlots(kCountingHistorySize) == 1 << 19);
 
