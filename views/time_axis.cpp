@@ -8,7 +8,9 @@
 namespace traceback::views {
 namespace {
 
-constexpr double kLeastTicks = 200;  // that may fill the width
+// What may fill the width, at least: ticks, or of a trace with few (its clock counts events) a share of all.
+constexpr double kLeastTicks = 200;
+constexpr double kLeastShare = 0.05;
 
 double ticksOf(model::Ticks time) { return static_cast<double>(time.value); }
 
@@ -62,7 +64,8 @@ void TimeAxis::clamp() {
 void TimeAxis::zoom(double factor, double x, double width) {
   if (!valid() || width <= 0) return;
   const double at = m_from + x / width * (m_to - m_from);
-  const double span = std::max((m_to - m_from) / factor, kLeastTicks);
+  const double least = std::min(kLeastTicks, kLeastShare * (m_last - m_first));
+  const double span = std::max((m_to - m_from) / factor, least);
   m_from = at - x / width * span;
   m_to = m_from + span;
   clamp();

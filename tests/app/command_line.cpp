@@ -73,4 +73,12 @@ QStringList listing(const QString& folder) {
   return names;
 }
 
+bool timesAreKnown() {
+  const QString folder = "/sys/devices/system/clocksource/clocksource0/";
+  const QByteArray sources =
+      readFile(folder + "current_clocksource") + readFile(folder + "available_clocksource");
+  const auto words = sources.simplified().split(' ');
+  return words.contains("tsc") || words.contains("hyperv_clocksource_tsc_page");
+}
+
 }  // namespace traceback::test

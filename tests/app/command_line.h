@@ -50,5 +50,7 @@ QByteArray readFile(const QString& path);
 bool writeFile(const QString& path, const QByteArray& bytes, bool executable = false);
 // Names of what is in a folder, at any depth.
 QStringList listing(const QString& folder);
+// Where the kernel does not trust the processor's counter, times are not known, and said not to be.
+bool timesAreKnown();
 
 }  // namespace traceback::test

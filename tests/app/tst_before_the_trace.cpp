@@ -40,15 +40,6 @@ QList<QJsonObject> objectsIn(const QByteArray& out) {
   return objects;
 }
 
-// Where the kernel does not trust the processor's counter, times are not known, and said not to be.
-bool timesAreKnown() {
-  const QString folder = "/sys/devices/system/clocksource/clocksource0/";
-  const QByteArray sources =
-      readFile(folder + "current_clocksource") + readFile(folder + "available_clocksource");
-  const auto words = sources.simplified().split(' ');
-  return words.contains("tsc") || words.contains("hyperv_clocksource_tsc_page");
-}
-
 }  // namespace
 
 class BeforeTheTraceTest : public QObject {

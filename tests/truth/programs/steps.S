@@ -1,12 +1,15 @@
 # What the stepper itself is tested with: every executed instruction can be told from its label.
 #
-#   a loop of three rounds; an instruction that repeats itself; a system call; a signal that the program
-#   sends itself, whose handler returns; a callback out of the C library; a fault.
+#   what a hypervisor may carry out itself, twice; a loop of three rounds; an instruction that repeats
+#   itself; a system call; a signal that the program sends itself, whose handler returns; a callback out of
+#   the C library; a fault.
         .text
         .globl  main
         .type   main, @function
 main:
         pushq   %rbx
+        cpuid
+        cpuid
         movl    $3, %ebx
 round:  decl    %ebx
 again:  jnz     round

@@ -63,6 +63,7 @@ class Stepper {
   // A repeated string instruction is one that stops after every round.
   bool isRepeated(std::uint64_t pc) const;
   bool isCaught(int signal) const;
+  void addUnseen(Task& task, std::uint64_t pc);
 
   pid_t m_process;
   const StepOptions& m_options;
@@ -96,6 +97,18 @@ bool Stepper::isRepeated(std::uint64_t pc) const {
     }
   }
   return false;
+}
+
+// A hypervisor carries cpuid out itself, and some then lose the trap behind it: the next stop is one
+// instruction late, and that instruction is the one behind cpuid.
+void Stepper::addUnseen(Task& task, std::uint64_t pc) {
+  unsigned char code[2] = {};
+  for (std::uint64_t at = task.lastPc; at != 0; at += sizeof code) {
+    if (::pread(m_memory, code, sizeof code, off_t(at)) != ssize_t(sizeof code)) return;
+    if (code[0] != 0x0F || code[1] != 0xA2) return;
+    if (pc == at + sizeof code || !inRanges(at + sizeof code)) return;
+    m_sequence.threads[task.thread].addresses.push_back(std::uint32_t(at + sizeof code - m_bias));
+  }
 }
 
 bool Stepper::isCaught(int signal) const {
@@ -173,6 +186,7 @@ Outcome<void> Stepper::onTrap(pid_t tid, Task& task) {
     ::ptrace(PTRACE_POKEUSER, tid, offsetof(user_regs_struct, rip), pc);
     if (auto mask = setMask(false); !mask) return mask;
   }
+  addUnseen(task, pc);
   if (inRanges(pc) && !(pc == before && isRepeated(pc)))
     m_sequence.threads[task.thread].addresses.push_back(std::uint32_t(pc - m_bias));
   return resume(tid, task, pc, 0);
