@@ -12,6 +12,7 @@
 #include "runtime/inject/process.h"
 #include "runtime/inject/rings.h"
 #include "runtime/inject/routines.h"
+#include "runtime/inject/wrap.h"
 
 namespace traceback::inject {
 
@@ -96,6 +97,7 @@ void record(int signal, const siginfo_t& info, const ucontext_t& context) {
 void meetFault(int signal, siginfo_t* info, void* data) {
   auto& context = *static_cast<ucontext_t*>(data);
   if (isOwnFault(signal, *info, context)) return;
+  leaveWrap(signal, *info, context);
   leaveRoutine(context);
   if (process.sandboxed) {
     // The kernel has put the default action back already; most faults are met again on return.

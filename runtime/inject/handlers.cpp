@@ -10,6 +10,7 @@
 #include "runtime/inject/process.h"
 #include "runtime/inject/rings.h"
 #include "runtime/inject/routines.h"
+#include "runtime/inject/wrap.h"
 
 // In handler.S.
 extern "C" void traceback_call_handler(int, siginfo_t*, void* context, std::uint64_t handler,
@@ -76,6 +77,7 @@ void setMask(const std::uint64_t& mask) {
 void runHandler(int signal, siginfo_t* info, void* data) {
   auto& context = *static_cast<ucontext_t*>(data);
   if (isOwnFault(signal, *info, context)) return;
+  leaveWrap(signal, *info, context);
   leaveRoutine(context);
   const Action action = actionAtArrival(signal);
   if (action.handler <= 1) return;  // never handled: cannot happen

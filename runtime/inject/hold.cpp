@@ -12,7 +12,7 @@ namespace {
 
 constinit unsigned holds = 0;
 
-bool isHeld(const Thread& t) { return __atomic_load_n(&holds, __ATOMIC_ACQUIRE) != 0 && !t.holds; }
+bool isHeld(const Thread& t) { return areAnyHeld() && !t.holds; }
 
 // A little more than a snap may take (collector.cpp).
 constexpr unsigned kMostMilliseconds = 130'000;
@@ -28,6 +28,8 @@ Hold::~Hold() {
   __atomic_fetch_sub(&holds, 1u, __ATOMIC_SEQ_CST);
   thread().holds = false;
 }
+
+bool areAnyHeld() { return __atomic_load_n(&holds, __ATOMIC_ACQUIRE) != 0; }
 
 void stopIfHeld(Thread& t, const SegmentHeader& segment, unsigned words) {
   if (__builtin_expect(!isHeld(t), 1) || process.sandboxed || t.state != ThreadState::Traced) return;

@@ -16,6 +16,9 @@ class Hold {
   Hold& operator=(const Hold&) = delete;
 };
 
+// Whether anybody holds others just now.
+bool areAnyHeld();
+
 // Waits while others are held, if the next `words` words of the segment would overwrite older ones. Not with
 // a lock that whoever holds might want.
 void stopIfHeld(Thread& t, const SegmentHeader& segment, unsigned words);

@@ -4,8 +4,7 @@
 #include "runtime/inject/segment.h"
 #include "runtime/inject/system.h"
 #include "runtime/inject/thread.h"
-
-extern "C" traceback::inject::Word* traceback_wrap(std::uint64_t stackPointer);
+#include "runtime/inject/wrap.h"
 
 namespace traceback::inject {
 

@@ -85,11 +85,18 @@ void learnSharer(std::uint32_t tid, bool ofProcess) {
   if (t.sharers == 0) endSharing(t);
 }
 
-void noticeSharing(Thread& t) {
+void noticeSharing(Thread& t, std::uint64_t stackPointer) {
+  t.lastLook = processorTicks();
+  t.lastStack = stackPointer;
   if (process.sandboxed || t.ring == nullptr) return;
   const std::uint32_t tid = rawTid();
   // A vfork child is in its parent's ring, which waits for it.
   if (tid != t.ring->tid && inOwnProcess()) share(t, {tid, true});
+}
+
+bool isTimeToNotice(const Thread& t, std::uint64_t stackPointer) {
+  constexpr std::uint64_t kPause = 1 << 22, kNear = 1 << 18;  // ticks, bytes
+  return processorTicks() - t.lastLook >= kPause || stackPointer - t.lastStack + kNear >= 2 * kNear;
 }
 
 Word* cursorOfSharer(Thread& t) {

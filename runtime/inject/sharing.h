@@ -16,7 +16,11 @@ void beginSharing();
 void learnSharer(std::uint32_t tid, bool ofProcess);
 
 // At the end of a sub-buffer: if the calling thread is not the one that the ring is of, begins to share.
-void noticeSharing(Thread& thread);
+// `stackPointer` is the traced function's.
+void noticeSharing(Thread& thread, std::uint64_t stackPointer);
+// Whether to look again: it takes a system call, so if the last time is a millisecond ago, or was on another
+// stack.
+bool isTimeToNotice(const Thread& thread, std::uint64_t stackPointer);
 
 // At a head of a thread that shares: a cursor to write behind, or null if it no longer does.
 Word* cursorOfSharer(Thread& thread);

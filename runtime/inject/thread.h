@@ -39,6 +39,13 @@ struct HandlerFrame {
   std::uint64_t cursor;  // of the segment that it interrupted
 };
 
+// A wrap (wrap.h) that may be interrupted.
+struct Step {
+  std::uint64_t frame;  // that wrap.S has made; 0: none
+  std::uint32_t scratch;  // the number of the word there that the cursor goes to
+  bool keepsCursor;  // in xmm15, too
+};
+
 inline constexpr unsigned kMaxLevel = 7;  // levels from kMaxSegments on have no segment: they discard
 inline constexpr unsigned kDiscardWords = 128;
 inline constexpr unsigned kDiscardSentinels = 8;  // the last of them
@@ -65,7 +72,9 @@ struct alignas(64) Thread {
   std::uint8_t sharers;  // more than kMostSharers: for ever
   ThreadState unshared;  // what it was before
   Sharer sharer[kMostSharers];
-  std::uint64_t lastLook;  // whether the sharers are gone, in processorTicks()
+  std::uint64_t lastLook;  // whether there are sharers, or they are gone, in processorTicks()
+  std::uint64_t lastStack;  // its stack pointer then
+  Step step;
 };
 
 Thread& thread();

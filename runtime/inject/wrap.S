@@ -2,8 +2,9 @@
 // for probes that keep the cursor in xmm15.
 //
 // On entry the scratch register holds the address at which the copy goes on; every other register belongs
-// to the interrupted function, and so does the red zone. The function below answers with a cursor, behind
+// to the interrupted function, and so does the red zone. The functions below answer with a cursor, behind
 // which the probe may write, for the scratch register, and for xmm15 if that is kept; all else is put back.
+// wrap.h has the frame, for whoever interrupts the first of them.
 // (Nothing here, nor what it calls, uses any other vector register.)
 //
 // To an unwinder each entry is a signal frame: its caller is the copy, interrupted at that address, with
@@ -58,9 +59,20 @@ wrap\kept\()_\scratch:
   saved r15, 15
   movq %rsp, %rbx
   .cfi_def_cfa_register %rbx
-  leaq 17*8+kStepOver(%rsp), %rdi
+  movq %rsp, %rdi
+  movl $\place, %esi
+  .ifnb \kept
+  movl $1, %edx
+  .else
+  xorl %edx, %edx
+  .endif
   andq $-16, %rsp
+  call traceback_step
+  testq %rax, %rax
+  jne 1f
+  leaq 17*8+kStepOver(%rbx), %rdi
   call traceback_wrap
+1:
   movq %rbx, %rsp
   .cfi_def_cfa_register %rsp
   movq %rax, \place*8(%rsp)

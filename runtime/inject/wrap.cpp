@@ -1,7 +1,8 @@
-// What the entries in wrap.S call: the thread's head probe found the sentinel. Answers with a cursor that has
-// a word behind it for the probe to write.
+#include "runtime/inject/wrap.h"
+
 #include "runtime/inject/clock.h"
 #include "runtime/inject/collector.h"
+#include "runtime/inject/handlers.h"
 #include "runtime/inject/hold.h"
 #include "runtime/inject/levels.h"
 #include "runtime/inject/process.h"
@@ -29,7 +30,7 @@ Word* freshCursor(std::uint64_t stackPointer) {
   leaveAbandonedLevels(t, stackPointer);
   SegmentHeader* segment = slot();
   if (segment != &t.discard && t.state == ThreadState::Traced && atSubBufferEnd(*segment)) {
-    noticeSharing(t);
+    noticeSharing(t, stackPointer);
     if (t.state == ThreadState::Shared) return cursorOfSharer(t);
   }
   if (segment != &t.discard && t.state == ThreadState::Traced) {
@@ -47,13 +48,74 @@ Word* freshCursor(std::uint64_t stackPointer) {
   return cursorOf(t.discard);
 }
 
+std::uint64_t stackPointerAbove(std::uint64_t frame) { return frame + kWrapFrameSize; }
+
+// Null if there may be more to do than to step.
+Word* stepQuickly(Thread& t, std::uint64_t stackPointer) {
+  SegmentHeader* const segment = slot();
+  if (t.state != ThreadState::Traced || t.level != 0 || segment != segmentOf(t, 0)) return nullptr;
+  if (process.sandboxed || process.environment.historyCounts || areAnyHeld()) return nullptr;
+  if (isTimeToNotice(t, stackPointer)) return nullptr;
+  if (!atSubBufferEnd(*segment) || isAstray(*segment)) return nullptr;
+  return cursorForHead(*segment);
+}
+
 }  // namespace
+
+extern "C" [[gnu::used]] Word* traceback_step(std::uint64_t frame, std::uint32_t scratch, bool keepsCursor) {
+  if (inForkedChild()) return nullptr;
+  Thread& t = thread();
+  t.step.scratch = scratch;
+  t.step.keepsCursor = keepsCursor;
+  compilerBarrier();
+  t.step.frame = frame;  // from here on it may be interrupted
+  compilerBarrier();
+  Word* const cursor = stepQuickly(t, stackPointerAbove(frame));
+  compilerBarrier();
+  t.step.frame = 0;
+  return cursor;
+}
 
 // No handler of the program's runs in between: it might fork, and the child's thread has no ring.
 extern "C" [[gnu::used]] Word* traceback_wrap(std::uint64_t stackPointer) {
+  thread().step.frame = 0;
   if (thread().state == ThreadState::Shared && !inForkedChild())
     if (Word* const cursor = cursorOfSharer(thread())) return cursor;
   if (process.sandboxed) return freshCursor(stackPointer);
   const SignalsBlocked blocked(kAllButFaults);
   return freshCursor(stackPointer);
 }
+
+namespace traceback::inject {
+
+void leaveWrap(int signal, const siginfo_t& info, ucontext_t& context) {
+  greg_t* const registers = context.uc_mcontext.gregs;
+  if (inForkedChild() || !isRuntimeCode(static_cast<std::uint64_t>(registers[REG_RIP]))) return;
+  Thread& t = thread();
+  const Step step = t.step;
+  const std::uint64_t below = step.frame - static_cast<std::uint64_t>(registers[REG_RSP]);
+  constexpr std::uint64_t kMostBelow = 1024;
+  if (step.frame == 0 || below > kMostBelow) return;
+  t.step.frame = 0;
+  // The step's own fault: it is met again there.
+  if ((signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE) && info.si_code > 0)
+    return;
+  auto* saved = reinterpret_cast<std::uint64_t*>(step.frame);
+  const std::uint64_t stackPointer = stackPointerAbove(step.frame);
+  const auto cursor = reinterpret_cast<std::uint64_t>(traceback_wrap(stackPointer));
+  saved[step.scratch] = cursor;
+  // In the order of the frame.
+  constexpr int kRegisters[] = {REG_R15, REG_R14, REG_R13, REG_R12, REG_R11, REG_R10, REG_R9, REG_R8,
+                                REG_RBP, REG_RDI, REG_RSI, REG_RBX, REG_RCX, REG_RDX, REG_RAX};
+  for (const int number : kRegisters) registers[number] = static_cast<greg_t>(*saved++);
+  // Whoever steps the thread has set the trap flag for himself.
+  constexpr std::uint64_t kTrap = 1 << 8;
+  const auto flags = static_cast<std::uint64_t>(registers[REG_EFL]);
+  registers[REG_EFL] = static_cast<greg_t>((*saved++ & ~kTrap) | (flags & kTrap));
+  registers[REG_RIP] = static_cast<greg_t>(*saved);
+  registers[REG_RSP] = static_cast<greg_t>(stackPointer);
+  if (step.keepsCursor && context.uc_mcontext.fpregs != nullptr)
+    memcpy(&context.uc_mcontext.fpregs->_xmm[15], &cursor, sizeof cursor);
+}
+
+}  // namespace traceback::inject

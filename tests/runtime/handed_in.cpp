@@ -16,9 +16,9 @@
 #include "runtime/inject/process.h"
 #include "runtime/inject/ring_file.h"
 #include "runtime/inject/segment.h"
+#include "runtime/inject/wrap.h"
 
 extern "C" {
-traceback::inject::Word* traceback_wrap(std::uint64_t stackPointer);
 // What rings.cpp calls here instead of pthread_setspecific() and pthread_key_create().
 int handed_in_setspecific(pthread_key_t, const void*) noexcept { return 0; }
 int handed_in_key_create(pthread_key_t*, void (*)(void*)) noexcept { return 0; }
@@ -74,6 +74,10 @@ void beginProcess(std::uint64_t mostRings) {
 
 void setMemoryIsThere(bool isThere) { memoryIsThere = isThere; }
 
+void letPass(std::uint64_t ticks) { now += ticks; }
+
+void countEveryRecord(bool all) { inject::process.environment.historyCounts = all; }
+
 void beginFiltering() { inject::process.sandboxed = true; }
 
 const format::ProcessHeader& processFile() { return header; }
@@ -106,7 +110,9 @@ void inThread(std::function<void()> does) { startThread(std::move(does)).join();
 
 void head(std::uint32_t code, std::uint64_t stackPointer) {
   inject::Word* cursor = inject::cursorOf(*inject::slot());
-  if (cursor[1] == format::kSentinelWord) cursor = traceback_wrap(stackPointer);
+  if (cursor[1] == format::kSentinelWord)
+    cursor = traceback_step(stackPointer - inject::kWrapFrameSize, 0, false);
+  if (cursor == nullptr) cursor = traceback_wrap(stackPointer);
   inject::writeHead(*inject::slot(), cursor, format::dagRecord(code));
 }
 
@@ -159,6 +165,9 @@ void childStarted(bool) {
   t.state = ThreadState::Probation;
   setSlot(&traceback_probation);
 }
+
+// All of it: contexts are only those of Interrupted.
+bool isRuntimeCode(std::uint64_t) { return true; }
 
 void startWatcher() {}
 void makeAlternateStack(Thread&) {}

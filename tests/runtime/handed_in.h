@@ -24,6 +24,10 @@ namespace traceback::testing {
 void beginProcess(std::uint64_t mostRings = 0);
 // No more memory for rings, from now on or not.
 void setMemoryIsThere(bool isThere);
+// Time, of which otherwise each time stamp takes a tick.
+void letPass(std::uint64_t ticks);
+// The policy `history counts`, for rings that are there.
+void countEveryRecord(bool all);
 // From now on the process filters its system calls.
 void beginFiltering();
 const format::ProcessHeader& processFile();
