@@ -25,13 +25,14 @@ void countWords(const SegmentWords& segment, Times& times) {
   }
 }
 
-Times timesOfRecords(std::vector<RecordedThread>& threads) {
+Times timesOfRecords(std::vector<RecordedThread>& threads, BranchCounting& counting) {
   Times times;
   for (RecordedThread& thread : threads) {
     if (!thread.ring) continue;
     thread.ring->settleBeginnings();
     for (const SegmentWords& segment : thread.ring->segments()) countWords(segment, times);
     const HistoryView before = thread.ring->history();
+    counting.uncounted += before.uncounted;
     for (const auto& count : before.counts) times[count.record] += count.times;
     for (const auto& entry : before.entries)
       for (const auto& count : entry.counts)
@@ -74,7 +75,7 @@ model::Result<BranchCounting> countBranches(const std::filesystem::path& file,
   auto threads = findThreads(*snap, contents, report);
   BranchCounting counting;
   DagPath path;
-  for (const auto& [word, times] : timesOfRecords(threads)) {
+  for (const auto& [word, times] : timesOfRecords(threads, counting)) {
     const auto dag = modules.table->resolve(word);
     if (!dag || dag->map == nullptr || dag->map->buildId().empty() || dag->map->header().version == 1) {
       counting.withoutMap += times;

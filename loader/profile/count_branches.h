@@ -12,6 +12,7 @@ namespace traceback::loader {
 struct BranchCounting {
   std::uint64_t records = 0;  // that were counted
   std::uint64_t withoutMap = 0;  // of modules whose map is missing, or that have no build id
+  std::uint64_t uncounted = 0;  // that the recording had no room to count by what they were
 };
 
 // Adds what the threads' rings have, and the counts or samples of the time before (runtime/format/history.h).

@@ -83,6 +83,7 @@ class Reader {
     std::erase_if(counts, [](const auto& count) { return count.record == 0; });
     m_bad = std::erase_if(counts, [](const auto& count) { return !format::isDagRecord(count.record); });
     m_view.counts = std::move(counts);
+    m_view.uncounted = header.countOthers;
     if (m_bad != 0) m_view.damage = std::format("{} of its counts are damaged", m_bad);
     return std::move(m_view);
   }

@@ -17,6 +17,7 @@ struct HistoryView {
   std::vector<format::HistoryEntry> entries;
   // Of a history that counts everything, which has no entries: DAG records, each once, in no order.
   std::vector<format::HistoryCount> counts;
+  std::uint64_t uncounted = 0;  // records that its table had no room for
   // What was wrong, for the load report; empty if nothing was.
   std::string damage;
 };

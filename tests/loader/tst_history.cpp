@@ -104,6 +104,7 @@ class HistoryTest : public QObject {
     HistoryBytes history;
     history.header.levels = 0;
     history.header.countSlots = 8;
+    history.header.countOthers = 11;
     Ring ring(history, 100);
     const format::HistoryCount counts[] = {
         {format::dagRecord(5000), 7}, {0, 0}, {format::dagRecord(6000), 2}};
@@ -112,6 +113,7 @@ class HistoryTest : public QObject {
     QCOMPARE(view.damage, std::string());
     QVERIFY(view.entries.empty());
     QCOMPARE(view.counts.size(), std::size_t{2});
+    QCOMPARE(view.uncounted, std::uint64_t{11});
     QCOMPARE(view.counts[1].record, format::dagRecord(6000));
     QCOMPARE(view.counts[1].times, 2u);
 

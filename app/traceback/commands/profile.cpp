@@ -44,6 +44,7 @@ class Counts {
     if (!counted) return std::unexpected(counted.error());
     m_all.records += counted->records;
     m_all.withoutMap += counted->withoutMap;
+    m_all.uncounted += counted->uncounted;
     return {};
   }
   TakeSnap taking() {
@@ -105,10 +106,11 @@ int writeProfile(const ProfileCall& call, const std::vector<std::string>& words)
     return cannotWrite(call.output, file.error());
   // Standard output is the program's, if one ran.
   std::println(
-      words.empty() ? stdout : stderr, "{}{}: {} records of {} modules{}",
+      words.empty() ? stdout : stderr, "{}{}: {} records of {} modules{}{}",
       words.empty() ? "" : "traceback: ", model::printable(call.output), profile.records(),
       profile.modules().size(),
-      counts.all().withoutMap == 0 ? "" : std::format(", {} of others left out", counts.all().withoutMap));
+      counts.all().withoutMap == 0 ? "" : std::format(", {} of others left out", counts.all().withoutMap),
+      counts.all().uncounted == 0 ? "" : std::format(", no room for {} more", counts.all().uncounted));
   return kDone;
 }
 
