@@ -15,7 +15,8 @@ namespace traceback::inject {
 
 inline constexpr std::uint64_t kWrapFrameSize = 17 * 8 + 128;
 
-// Call it before the interrupted segment is used, or given up, in the signal's handler.
+// Call it before the interrupted segment is used, or given up, in the signal's handler; and before
+// leaveRoutine(), for the wrap may be a routine's.
 void leaveWrap(int signal, const siginfo_t& info, ucontext_t& context);
 
 }  // namespace traceback::inject
