@@ -64,6 +64,9 @@ struct Options {
   // useProfile().
   std::filesystem::path profile;
   std::string profileHash;
+  // Or a folder of such, one for each module (profileIn()), as they are when a file is instrumented. One that
+  // is not there or cannot be read says nothing.
+  std::filesystem::path profiles;
   // In which modules agree on their codes (code_bases.h); empty: each has those that its bytes lead to.
   // Nothing that a cached output depends on, for such are made without.
   std::filesystem::path codeBases;
@@ -73,11 +76,17 @@ struct Options {
 // Has the instrumentor go by that profile. Fails if it cannot be read.
 model::Result<void> useProfile(Options& options, const std::filesystem::path& profile);
 
-// The options as one line, so that equal lines mean equal outputs: part of the name of a cached output, and
-// what parseOptions() reads. Empty for the default ones. Fails if a list of functions cannot be read.
+// Where a folder has the profile of the module with that build id.
+std::filesystem::path profileIn(const std::filesystem::path& folder, std::string_view buildId);
+// Tells apart what Options::profiles says of a file at one time from what it says at another; 0: nothing.
+std::uint64_t hashOfProfileFor(const std::filesystem::path& file, const Options& options);
+
+// The options as one line, so that equal lines mean equal outputs, as long as hashOfProfileFor() is the same,
+// too: part of the name of a cached output, and what parseOptions() reads. Empty for the default ones. Fails
+// if a list of functions cannot be read.
 //   null poison only=ITEM,ITEM,... exclude=ITEM,... without=NAME,NAME,... runtime=PATH origin
-//   profile=HASH:PATH
-// divided by blanks; items as FunctionSelection's; in the profile's path % and blanks are %25 and %20.
+//   profile=HASH:PATH profiles=PATH
+// divided by blanks; items as FunctionSelection's; in paths of profiles % and blanks are %25 and %20.
 model::Result<std::string> textOf(const Options& options);
 model::Result<Options> parseOptions(std::string_view text);
 

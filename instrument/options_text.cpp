@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kNull = "null", kPoison = "poison", kOnly = "only=", kExclude = "exclude=",
                            kWithout = "without=", kRuntime = "runtime=", kOrigin = "origin",
-                           kProfile = "profile=";
+                           kProfile = "profile=", kProfiles = "profiles=";
 
 void addWord(std::string& text, const std::string& word) {
   if (!text.empty()) text += ' ';
@@ -59,6 +59,7 @@ model::Result<std::string> textOf(const Options& options) {
   if (options.keepOrigin) addWord(out, std::string(kOrigin));
   if (!options.profile.empty())
     addWord(out, std::string(kProfile) + options.profileHash + ':' + escaped(options.profile.string()));
+  if (!options.profiles.empty()) addWord(out, std::string(kProfiles) + escaped(options.profiles.string()));
   return out;
 }
 
@@ -87,6 +88,8 @@ model::Result<Options> parseOptions(std::string_view text) {
       const std::size_t colon = word.find(':');
       out.profileHash = word.substr(kProfile.size(), colon - kProfile.size());
       out.profile = unescaped(word.substr(colon + 1));
+    } else if (word.starts_with(kProfiles)) {
+      out.profiles = unescaped(word.substr(kProfiles.size()));
     } else if (word == kOrigin) {
       out.keepOrigin = true;
     } else {

@@ -6,6 +6,7 @@
 #include <format>
 #include <vector>
 
+#include "loader/elf/elf_image.h"
 #include "loader/mapped_file.h"
 #include "model/branch_profile.h"
 
@@ -21,6 +22,22 @@ constexpr std::uint64_t kColdOneIn = 500;
 
 std::string hashOf(loader::Bytes bytes) {
   return std::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
+}
+
+model::Result<model::BranchProfile> chosenProfile(const Options& options) {
+  const auto file = loader::MappedFile::open(options.profile, loader::MappedFile::Mode::Copy);
+  if (!file) return std::unexpected(file.error());
+  if (hashOf(file->bytes()) != options.profileHash)
+    return model::fail("was changed meanwhile: begin again", options.profile.string());
+  return model::BranchProfile::parse(file->text(), options.profile.string());
+}
+
+// Who only runs a program did not name it, so nothing stops for it.
+model::BranchProfile keptProfile(const Options& options, std::string_view buildId) {
+  const auto path = profileIn(options.profiles, buildId);
+  const auto file = loader::MappedFile::open(path, loader::MappedFile::Mode::Copy);
+  if (!file) return {};
+  return model::BranchProfile::parse(file->text(), path.string()).value_or(model::BranchProfile());
 }
 
 struct Bounds {
@@ -75,15 +92,28 @@ model::Result<void> useProfile(Options& options, const std::filesystem::path& pr
   return {};
 }
 
+std::filesystem::path profileIn(const std::filesystem::path& folder, std::string_view buildId) {
+  return folder / (std::string(buildId) + ".tbprofile");
+}
+
+std::uint64_t hashOfProfileFor(const std::filesystem::path& file, const Options& options) {
+  if (options.profiles.empty()) return 0;
+  const auto mapped = loader::MappedFile::open(file);
+  const auto image = mapped ? loader::ElfImage::parse(mapped->bytes(), file.string())
+                            : model::Result<loader::ElfImage>(std::unexpected(mapped.error()));
+  if (!image || image->buildId().empty()) return 0;
+  const auto profile =
+      loader::MappedFile::open(profileIn(options.profiles, image->buildId()), loader::MappedFile::Mode::Copy);
+  return profile ? XXH3_64bits(profile->bytes().data(), profile->bytes().size()) | 1 : 0;
+}
+
 model::Result<void> applyProfile(Program& program, const Options& options) {
-  if (options.profile.empty()) return {};
-  const auto file = loader::MappedFile::open(options.profile, loader::MappedFile::Mode::Copy);
-  if (!file) return std::unexpected(file.error());
-  if (hashOf(file->bytes()) != options.profileHash)
-    return model::fail("was changed meanwhile: begin again", options.profile.string());
-  const auto profile = model::BranchProfile::parse(file->text(), options.profile.string());
+  const std::string buildId = program.image->buildId();
+  const bool isChosen = !options.profile.empty();
+  if (!isChosen && (options.profiles.empty() || buildId.empty())) return {};
+  const auto profile = isChosen ? chosenProfile(options) : keptProfile(options, buildId);
   if (!profile) return std::unexpected(profile.error());
-  const model::ModuleProfile* counts = profile->find(program.image->buildId());
+  const model::ModuleProfile* counts = profile->find(buildId);
   if (counts == nullptr) return {};
   const Bounds bounds = boundsOf(*counts);
   for (Function& f : program.functions) note(f, *counts, bounds);

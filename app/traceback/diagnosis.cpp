@@ -22,6 +22,7 @@
 #include "app/traceback/installation.h"
 #include "app/traceback/on_demand.h"
 #include "app/traceback/output.h"
+#include "app/traceback/profile_files.h"
 #include "app/traceback/self_test.h"
 #include "runtime/collect/recover.h"
 
@@ -199,9 +200,25 @@ std::vector<Finding> filters() {
            "if it forbids vfork, execve or ptrace, get snaps by `traceback recover`"}};
 }
 
+// By which `run` instruments.
+std::vector<Finding> profiles() {
+  const auto folder = profileFolder();
+  const KeptProfiles kept = folder ? lookAtProfiles(*folder) : KeptProfiles();
+  if (kept.modules == 0) return {};
+  std::vector<Finding> found;
+  found.push_back({.subject = "profiles",
+                   .text = std::format("of {} modules, {}, in {}", kept.modules, humanSize(kept.bytes),
+                                       folder->string())});
+  for (const auto& file : kept.unreadable)
+    found.push_back(
+        {State::Note, "profiles", file.string() + " cannot be read, and says nothing", "remove it"});
+  return found;
+}
+
 // What `run` has instrumented, what it could not, and what it cannot hide.
 std::vector<Finding> copies(const Installation& installation) {
-  const auto cache = cacheFor(installation.program, {});
+  const auto options = usualOptions();
+  const auto cache = cacheFor(installation.program, options.value_or(instrument::Options()));
   if (!cache) return {};
   std::vector<Finding> found;
   found.push_back({.subject = "copies",
@@ -235,6 +252,7 @@ std::vector<Finding> diagnose() {
   found.push_back(ringFolder());
   add(diskFolders());
   add(copies(*installation));
+  add(profiles());
   found.push_back(tracing());
   add(filters());
   // Only worth trying, and only understood, if all that it stands on is there.

@@ -56,4 +56,10 @@ std::optional<fs::path> cacheFolder() {
 
 std::optional<fs::path> stateFolder() { return baseFolder("XDG_STATE_HOME", ".local/state"); }
 
+std::optional<fs::path> profileFolder() {
+  auto folder = baseFolder("XDG_DATA_HOME", ".local/share");
+  if (folder) *folder /= "profiles";
+  return folder;
+}
+
 }  // namespace traceback::app

@@ -18,10 +18,11 @@ struct Installation {
 // Looks in ../lib, the installed library folder, and beside the program.
 model::Result<Installation> findInstallation();
 
-// $TRACEBACK_CACHE_DIR or else $XDG_CACHE_HOME/traceback; $XDG_STATE_HOME/traceback; with the fallbacks of
-// the XDG Base Directory Specification; nothing if not even HOME is set. Relative values are ignored, as the
-// specification says.
+// $TRACEBACK_CACHE_DIR or else $XDG_CACHE_HOME/traceback; $XDG_STATE_HOME/traceback; the folder for profiles
+// in $XDG_DATA_HOME/traceback; with the fallbacks of the XDG Base Directory Specification; nothing if not
+// even HOME is set. Relative values are ignored, as the specification says.
 std::optional<std::filesystem::path> cacheFolder();
 std::optional<std::filesystem::path> stateFolder();
+std::optional<std::filesystem::path> profileFolder();
 
 }  // namespace traceback::app

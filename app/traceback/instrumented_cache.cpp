@@ -182,7 +182,8 @@ model::Result<fs::path> InstrumentedCache::makeObject(const fs::path& file, cons
 }
 
 model::Result<InstrumentedCache::Known> InstrumentedCache::get(const fs::path& file, Use use,
-                                                               const Make& make) const {
+                                                               const Make& make,
+                                                               std::uint64_t variant) const {
   if (auto prepared = prepareFolders(); !prepared) return std::unexpected(prepared.error());
   const auto name = indexNameOf(file, use);
   if (!name) return model::fail("no such file", file.string());
@@ -200,7 +201,7 @@ model::Result<InstrumentedCache::Known> InstrumentedCache::get(const fs::path& f
     writeEntry(entry, making, kStaysForNow + oneLine(mapped.error().text()));
     return std::unexpected(mapped.error());
   }
-  const XXH128_hash_t hash = XXH3_128bits(mapped->bytes().data(), mapped->bytes().size());
+  const XXH128_hash_t hash = XXH3_128bits_withSeed(mapped->bytes().data(), mapped->bytes().size(), variant);
   const auto object = makeObject(path, std::format("{:016x}{:016x}", hash.high64, hash.low64), make);
   if (!object) {
     const char kind = object.error().file == path ? kStays : kStaysForNow;
@@ -211,6 +212,21 @@ model::Result<InstrumentedCache::Known> InstrumentedCache::get(const fs::path& f
   if (!writeEntry(entry, making, kHasCopy + object->string()))
     return model::fail(std::format("cannot be written: {}", std::strerror(errno)), entry.string());
   return Known{.copy = m_folder / "objects" / *object, .reason = {}};
+}
+
+void InstrumentedCache::forget(const fs::path& root, const std::function<bool(const fs::path&)>& isMeant) {
+  std::error_code none;
+  for (const auto& part : fs::directory_iterator(root, none)) {
+    std::error_code gone;  // others remove too
+    for (const auto& item : fs::directory_iterator(part.path() / "index", gone)) {
+      std::ifstream in(item.path(), std::ios::binary);
+      std::string line;
+      if (!std::getline(in, line, '\0') || line.empty() || line[0] != kHasCopy) continue;
+      const auto key = line.find('/');
+      std::error_code ignored;
+      if (key != std::string::npos && isMeant(line.substr(key))) fs::remove(item.path(), ignored);
+    }
+  }
 }
 
 std::vector<InstrumentedCache::LeftAlone> InstrumentedCache::leftAlone() const {

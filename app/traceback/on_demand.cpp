@@ -108,15 +108,28 @@ model::Result<instrument::Options> optionsFromEnvironment() {
   return instrument::parseOptions(text == nullptr ? "" : text);
 }
 
+model::Result<instrument::Options> usualOptions() {
+  auto options = optionsFromEnvironment();
+  if (options && options->profile.empty() && options->profiles.empty() && !options->nullMode)
+    options->profiles = profileFolder().value_or(fs::path());
+  return options;
+}
+
+std::optional<fs::path> copiesFolder() {
+  auto folder = cacheFolder();
+  if (folder) *folder /= "instrumented";
+  return folder;
+}
+
 model::Result<InstrumentedCache> cacheFor(const fs::path& instrumentor, const instrument::Options& options) {
-  const auto folder = cacheFolder();
+  const auto folder = copiesFolder();
   if (!folder) return model::fail("no folder for the instrumented copies: set HOME or XDG_CACHE_HOME");
   const auto identity = identityOf(instrumentor);
   if (!identity) return std::unexpected(identity.error());
   const auto text = instrument::textOf(options);
   if (!text) return std::unexpected(text.error());
-  return InstrumentedCache(*folder / "instrumented",
-                           XXH3_64bits_withSeed(text->data(), text->size(), *identity), cacheLimit());
+  return InstrumentedCache(*folder, XXH3_64bits_withSeed(text->data(), text->size(), *identity),
+                           cacheLimit());
 }
 
 model::Result<InstrumentedCache::Known> prepare(const InstrumentedCache& cache, const fs::path& file,
@@ -124,9 +137,10 @@ model::Result<InstrumentedCache::Known> prepare(const InstrumentedCache& cache, 
                                                 const instrument::Options& options) {
   // A program may have set one with which we could not enter our own folders.
   const mode_t before = umask(077);
-  auto known = cache.get(file, use, [&options](const fs::path& input, const fs::path& output) {
+  const auto make = [&options](const fs::path& input, const fs::path& output) {
     return instrumentInChild(input, output, options);
-  });
+  };
+  auto known = cache.get(file, use, make, instrument::hashOfProfileFor(file, options));
   umask(before);
   return known;
 }

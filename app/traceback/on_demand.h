@@ -13,8 +13,13 @@ model::Result<InstrumentedCache> cacheFor(const std::filesystem::path& instrumen
 
 std::uint64_t cacheLimit();
 
+// The part of cacheFolder() in which copies are.
+std::optional<std::filesystem::path> copiesFolder();
+
 // What TRACEBACK_INSTRUMENT asks of the instrumentor.
 model::Result<instrument::Options> optionsFromEnvironment();
+// The same, and what goes without saying: the profiles that are kept (profile_files.h), unless it names some.
+model::Result<instrument::Options> usualOptions();
 
 // The copy of `file`, instrumented now if it is not there: in a child process, so that a failure of any
 // kind is a reason and not an end. Shows how far it is on a terminal.

@@ -930,8 +930,8 @@ Leer für den Standard: %1</translation>
         <translation>Profil</translation>
     </message>
     <message>
-        <source>none; traceback profile makes one</source>
-        <translation>keins; traceback profile erstellt eines</translation>
+        <source>what traceback profile has kept</source>
+        <translation>was traceback profile aufbewahrt hat</translation>
     </message>
     <message>
         <source>Which ways branches went in runs before: recording costs less by that, and records the same</source>

@@ -10,7 +10,7 @@
 //   ROOT/FLAVOUR/making/            temporary files and locks
 //
 // FLAVOUR: 16 hexadecimal digits, of the instrumentor's identity and of its options. KEY: 32, of the
-// content. Entries appear whole, by a rename, and are never changed. Whoever uses a copy sets its time if
+// content, and of what the user's profiles say of it. Entries appear whole, by a rename, and are never changed. Whoever uses a copy sets its time if
 // that is older than kTouchSeconds; what was used in the last kKeepSeconds is not removed.
 //
 // The processes of a run are told by their environment:

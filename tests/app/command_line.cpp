@@ -30,6 +30,7 @@ CommandLine::CommandLine()
     : m_rings("/dev/shm/traceback-test-XXXXXX"), m_environment(QProcessEnvironment::systemEnvironment()) {
   m_environment.insert("XDG_CACHE_HOME", path("cache"));
   m_environment.insert("XDG_STATE_HOME", path("state"));
+  m_environment.insert("XDG_DATA_HOME", path("data"));
   m_environment.insert("XDG_RUNTIME_DIR", m_rings.path());
   for (const char* name : {"TRACEBACK", "TRACEBACK_SNAP_DIR", "TRACEBACK_BUFFER_SIZE", "TRACEBACK_MEMORY",
                            "TRACEBACK_INSTRUMENT", "TRACEBACK_CACHE_SIZE", "TRACEBACK_CACHE_DIR",

@@ -28,8 +28,8 @@ class CommandLineTest : public QObject {
     QTest::newRow("services") << "services" << QStringList{"--format", "tracebackd(8)"};
     QTest::newRow("policy") << "policy" << QStringList{"FILE", "--site", "traceback-policy(5)"};
     QTest::newRow("recover") << "recover" << QStringList{"DIR"};
-    QTest::newRow("profile") << "profile" << QStringList{"SNAP",  "--output", "--add",  "run --profile",
-                                                         "--pid", "--for",    "-- PROG"};
+    QTest::newRow("profile") << "profile" << QStringList{"SNAP",  "--output", "--add",   "run --profile",
+                                                         "--pid", "--for",    "-- PROG", "--forget"};
     QTest::newRow("print") << "print" << QStringList{"SNAP",     "--thread", "--last",        "--tree",
                                                      "--format", "json",     "--source-path", "--values",
                                                      "--frame",  "--global", "--history"};
@@ -109,7 +109,8 @@ class CommandLineTest : public QObject {
     QTest::newRow("print --last 0") << QStringList{"print", "--last", "0", "a.tbsnap"};
     QTest::newRow("print --source-path") << QStringList{"print", "--source-path", "/a", "a.tbsnap"};
     QTest::newRow("profile of nothing") << QStringList{"profile", "-o", "a"};
-    QTest::newRow("profile to nowhere") << QStringList{"profile", "a.tbsnap"};
+    QTest::newRow("profile --add to what is kept") << QStringList{"profile", "--add", "a.tbsnap"};
+    QTest::newRow("profile --forget and a snap") << QStringList{"profile", "--forget", "a.tbsnap"};
     QTest::newRow("profile of a snap and a process")
         << QStringList{"profile", "-o", "a", "a.tbsnap", "--pid", "1"};
     QTest::newRow("profile of a process and a program")

@@ -87,6 +87,26 @@ class InstrumentedCacheTest : public QObject {
     QCOMPARE(format::originalOf((folder / "index/x").c_str(), folder.c_str()), nullptr);
   }
 
+  void whatElseDecidesTellsCopiesApart() {
+    const fs::path file = program("prog", "abc"), other = program("other", "xyz");
+    const auto get = [&](const fs::path& of, std::uint64_t variant) {
+      const auto known = cache().get(of, Use::Load, maker(), variant);
+      return known ? known->copy : fs::path();
+    };
+    const fs::path first = get(file, 0);
+    get(other, 0);
+    QVERIFY2(get(file, 7) == first, "until it is forgotten");
+    InstrumentedCache::forget(path("cache"), [&](const fs::path& original) { return original == file; });
+    QVERIFY(!cache().lookUp(file, Use::Load));
+    QVERIFY(cache().lookUp(other, Use::Load).has_value());
+    const fs::path second = get(file, 7);
+    QVERIFY(second != first && fs::exists(first) && fs::exists(second));
+    QCOMPARE(m_made.load(), 3);
+    InstrumentedCache::forget(path("cache"), [&](const fs::path&) { return true; });
+    QCOMPARE(get(file, 0), first);
+    QCOMPARE(m_made.load(), 3);
+  }
+
   void programsHaveACopyForEachPlace() {
     const fs::path one = program("one", "abc"), two = path("two");
     fs::create_hard_link(one, two);

@@ -34,6 +34,18 @@ class ProfileTest : public QObject {
     return int(listing(m_line.path("cache/traceback/instrumented")).filter("/crash").size());
   }
 
+  QString kept() const { return m_line.path("data/traceback/profiles"); }
+  QStringList keptFiles() const { return QDir(kept()).entryList({"*.tbprofile"}, QDir::Files); }
+  // What recording says of itself while it makes copies is for terminals: so whether one was made is looked
+  // up.
+  bool makesACopy(const QStringList& options, const QStringList& words = {CRASH_PROGRAM}) const {
+    const int before = copies();
+    [&] {
+      QVERIFY(m_line.traceback(QStringList{"run"} + options + QStringList{"--"} + words).status >= 0);
+    }();
+    return copies() > before;
+  }
+
   // One that waits until it is killed.
   bool startRecorded(QProcess& process) const {
     process.setProcessEnvironment(m_line.environment());
@@ -46,7 +58,10 @@ class ProfileTest : public QObject {
     QVERIFY(m_line.isReady() && QDir().mkpath(m_line.path("tmp")));
     m_line.environment().insert("TMPDIR", m_line.path("tmp"));
   }
-  void cleanup() { QCOMPARE(listing(m_line.path("tmp")), QStringList()); }
+  void cleanup() {
+    QCOMPARE(listing(m_line.path("tmp")), QStringList());
+    QCOMPARE(m_line.traceback({"profile", "--forget"}).status, 0);
+  }
 
   void theSameIsRecordedByAProfile() {
     const Ran plain = crash({}, "before");
@@ -157,6 +172,78 @@ class ProfileTest : public QObject {
     QCOMPARE(own.status, 1);
     QVERIFY2(own.complainsInOneLine(), own.err.constData());
     QVERIFY(!QFile::exists(profile));
+  }
+
+  void whatIsKeptIsGoneByUntilItIsForgotten() {
+    const QString snap = snapIn("before");
+    makesACopy({});
+    QVERIFY2(!makesACopy({}), "it has one");
+    const Ran made = m_line.traceback({"profile", snap});
+    QCOMPARE(made.status, 0);
+    QVERIFY2(made.out.startsWith(kept().toUtf8() + ": ") && made.out.contains(" records of 1 modules"),
+             made.out.constData());
+    QCOMPARE(keptFiles().size(), 1);
+    QVERIFY(m_line.traceback({"doctor"}).out.contains("of 1 modules"));
+    QVERIFY2(!makesACopy({"--no-profile"}) || !makesACopy({"--no-profile"}), "not by the profile");
+    QVERIFY2(makesACopy({}), "by the profile");
+    QVERIFY(!makesACopy({}));
+    const Ran profiled = crash({}, "by what is kept");
+    QCOMPARE(linesOf(snapIn("by what is kept")), linesOf(snap));
+
+    const QByteArray once = readFile(kept() + '/' + keptFiles().front());
+    const QString file = m_line.path("same.tbprofile");
+    QCOMPARE(m_line.traceback({"profile", snap, "-o", file}).status, 0);
+    QCOMPARE(readFile(file), once);
+    QCOMPARE(m_line.traceback({"profile", snap}).status, 0);
+    QVERIFY2(readFile(kept() + '/' + keptFiles().front()) != once, "counts add up");
+    QVERIFY(makesACopy({}));
+
+    QCOMPARE(m_line.traceback({"profile", "--forget"}).out, kept().toUtf8() + ": 1 modules forgotten\n");
+    QCOMPARE(keptFiles(), QStringList());
+    QVERIFY2(!makesACopy({}), "the first copy is there still");
+    QCOMPARE(m_line.traceback({"profile", "--forget"}).out, kept().toUtf8() + ": 0 modules forgotten\n");
+  }
+
+  // All that a run starts, each file by what is known of it.
+  void eachFileGoesByItsOwn() {
+    const QStringList words{"/bin/sh", "-c", "ulimit -c 0; \"$0\"; exit 3", CRASH_PROGRAM};
+    QCOMPARE(m_line.traceback(QStringList{"run", "--"} + words).status, 3);
+    QVERIFY(!makesACopy({}, words));
+    const QString snap = snapIn("before");
+    QCOMPARE(m_line.traceback({"profile", snap, snap, snap}).status, 0);
+    const auto all = [this] {
+      return listing(m_line.path("cache/traceback/instrumented")).filter("/objects/");
+    };
+    const QStringList before = all();
+    QVERIFY(makesACopy({}, words));
+    QStringList made = all();
+    made.removeIf([&](const QString& name) {
+      return before.contains(name) || QFileInfo(m_line.path("cache/traceback/instrumented/" + name)).isDir();
+    });
+    QCOMPARE(made.size(), 1);
+    QVERIFY2(made.front().endsWith("/crash"), qPrintable(made.front()));
+  }
+
+  void aDamagedOneSaysNothing() {
+    QCOMPARE(m_line.traceback({"profile", snapIn("before")}).status, 0);
+    const QString file = kept() + '/' + keptFiles().front();
+    const QByteArray good = readFile(file);
+    QVERIFY(writeFile(file, good.left(good.size() / 2) + "\nnonsense"));
+    const Ran ran = crash({}, "damaged");
+    QCOMPARE(ran.status, 128 + 11);
+    QCOMPARE(linesOf(snapIn("damaged")), linesOf(snapIn("before")));
+    QVERIFY(m_line.traceback({"doctor"}).out.contains("cannot be read"));
+    QCOMPARE(m_line.traceback({"profile", snapIn("before")}).status, 0);
+    QCOMPARE(readFile(file), good);
+  }
+
+  void whereNothingCanBeKeptItSaysSo() {
+    const QString data = m_line.environment().value("XDG_DATA_HOME");
+    m_line.environment().insert("XDG_DATA_HOME", "/proc/self/nowhere");
+    const Ran ran = m_line.traceback({"profile", snapIn("before")});
+    m_line.environment().insert("XDG_DATA_HOME", data);
+    QCOMPARE(ran.status, 1);
+    QVERIFY2(ran.complainsInOneLine() && ran.err.contains("/proc/self/nowhere"), ran.err.constData());
   }
 
   void whatCannotBeReadIsLeftAsItIs() {

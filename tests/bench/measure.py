@@ -22,7 +22,7 @@ class Run:
 
 def environment(state: pathlib.Path, rings: pathlib.Path) -> dict[str, str]:
     return {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/games", "LC_ALL": "C.UTF-8", "HOME": str(state), "OMP_NUM_THREADS": "1",
-            "XDG_CACHE_HOME": str(state / "cache"), "XDG_STATE_HOME": str(state / "snaps"), "XDG_RUNTIME_DIR": str(rings), "PYTHONDONTWRITEBYTECODE": "1"}
+            "XDG_CACHE_HOME": str(state / "cache"), "XDG_STATE_HOME": str(state / "snaps"), "XDG_DATA_HOME": str(state / "data"), "XDG_RUNTIME_DIR": str(rings), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def timed(command: list[str], folder: pathlib.Path, env: dict[str, str], reads: str = "", result: str = "", lines: str = "") -> Run:

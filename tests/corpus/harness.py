@@ -64,7 +64,7 @@ class Harness:
     def environment(self, folder: pathlib.Path) -> dict[str, str]:
         return {
             "PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC", "HOME": str(folder),
-            "XDG_CACHE_HOME": str(self.state / "cache"), "XDG_STATE_HOME": str(self.state / "snaps"),
+            "XDG_CACHE_HOME": str(self.state / "cache"), "XDG_STATE_HOME": str(self.state / "snaps"), "XDG_DATA_HOME": str(self.state / "data"),
             "XDG_RUNTIME_DIR": self.rings.name, "GIT_CONFIG_NOSYSTEM": "1", "PYTHONDONTWRITEBYTECODE": "1",
         }
 

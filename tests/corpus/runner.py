@@ -83,7 +83,7 @@ class Runner:
         return {
             "PATH": PATH, "LC_ALL": "C.UTF-8", "TZ": "UTC", "TERM": "dumb", "HOME": str(folder), "TMPDIR": str(folder), "USER": "root",
             "SOURCE_DATE_EPOCH": "0", "PYTHONDONTWRITEBYTECODE": "1", "GIT_CONFIG_NOSYSTEM": "1", "XDG_CACHE_HOME": str(self.state / "cache"),
-            "XDG_STATE_HOME": str(self.top / "snaps"), "XDG_RUNTIME_DIR": str(self.rings), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+            "XDG_STATE_HOME": str(self.top / "snaps"), "XDG_DATA_HOME": str(self.top / "data"), "XDG_RUNTIME_DIR": str(self.rings), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
         }
 
     def prepared(self) -> pathlib.Path:

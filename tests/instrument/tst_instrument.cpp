@@ -294,6 +294,32 @@ class TestInstrument : public QObject {
     QVERIFY(!instrument::useProfile(again, profile.toStdString()).has_value());
   }
 
+  void aFolderOfProfilesHasOneForEachModule() {
+    const auto file = loader::MappedFile::open(kProgram);
+    const std::string buildId = loader::ElfImage::parse(file->bytes(), kProgram)->buildId();
+    instrument::Options options;
+    options.profiles = path("some profiles").toStdString();
+    const auto text = instrument::textOf(options);
+    QVERIFY(text && text->starts_with("profiles=") && !text->contains(' '));
+    QCOMPARE(instrument::parseOptions(*text)->profiles, options.profiles);
+    QVERIFY2(instrument::hashOfProfileFor(kProgram, options) == 0, "nothing is there");
+    const auto without = instrumentFile(kProgram, path("without").toStdString(), options);
+    QVERIFY(without.has_value());
+    QVERIFY(QDir().mkpath(path("some profiles")));
+    const QString own = QString::fromStdString(instrument::profileIn(options.profiles, buildId).string());
+    write(own, QByteArray::fromStdString("traceback-profile 2\nmodule " + buildId + "\n10 1 1 1 1\n"));
+    const auto hash = instrument::hashOfProfileFor(kProgram, options);
+    QVERIFY(hash != 0);
+    const auto by = instrumentFile(kProgram, path("by").toStdString(), options);
+    QVERIFY(by.has_value());
+    QVERIFY2(by->newTextBytes < without->newTextBytes, "what never ran takes few bytes");
+    write(own, QByteArray::fromStdString("traceback-profile 2\nmodule " + buildId + "\n10 2 2 1 1\n"));
+    QVERIFY(instrument::hashOfProfileFor(kProgram, options) != hash);
+    write(own, "nonsense\n");
+    const auto damaged = instrumentFile(kProgram, path("by").toStdString(), options);
+    QVERIFY(damaged && damaged->newTextBytes == without->newTextBytes);
+  }
+
   void whatNeverRanTakesFewerBytes() {
     const auto file = loader::MappedFile::open(kProgram);
     const auto image = loader::ElfImage::parse(file->bytes(), kProgram);

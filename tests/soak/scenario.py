@@ -45,7 +45,7 @@ class Place:
 
     def environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in ("PATH", "LC_ALL", "HOME") if name in os.environ}
-        return {**kept, "XDG_RUNTIME_DIR": str(self.rings), "XDG_CACHE_HOME": str(self.soak.state / "cache"), "XDG_STATE_HOME": str(self.top)}
+        return {**kept, "XDG_RUNTIME_DIR": str(self.rings), "XDG_CACHE_HOME": str(self.soak.state / "cache"), "XDG_STATE_HOME": str(self.top), "XDG_DATA_HOME": str(self.top / "data")}
 
     def traceback(self, *arguments: str, limit: float = 600) -> subprocess.CompletedProcess:
         return subprocess.run([self.soak.traceback, *arguments], env=self.environment(), capture_output=True, text=True, errors="replace",

@@ -80,7 +80,7 @@ void printFile(const LoadedFile& file, const FilePlan& plan, bool program, bool 
 }
 
 int runPlan(const PlanCall& call) {
-  const auto options = optionsFromEnvironment();
+  const auto options = usualOptions();
   if (!options) return complain(options.error());
   const auto installation = findInstallation();
   if (!installation) return complain(installation.error());

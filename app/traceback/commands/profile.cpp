@@ -7,11 +7,11 @@
 #include <print>
 
 #include "app/traceback/command.h"
+#include "app/traceback/installation.h"
 #include "app/traceback/output.h"
-#include "app/traceback/output_file.h"
+#include "app/traceback/profile_files.h"
 #include "app/traceback/program_search.h"
 #include "app/traceback/training.h"
-#include "loader/mapped_file.h"
 #include "loader/profile/count_branches.h"
 #include "model/utf8.h"
 
@@ -24,15 +24,13 @@ struct ProfileCall {
   pid_t pid = 0;
   std::uint64_t seconds = 0;
   double every = 1;
-  std::string output;
-  bool add = false;
+  std::string output;  // empty: kept for runs to come
+  bool add = false, forget = false;
 };
 
 model::Result<model::BranchProfile> formerProfile(const ProfileCall& call) {
   if (!call.add || !std::filesystem::exists(call.output)) return model::BranchProfile();
-  const auto file = loader::MappedFile::open(call.output, loader::MappedFile::Mode::Copy);
-  if (!file) return std::unexpected(file.error());
-  return model::BranchProfile::parse(file->text(), call.output);
+  return readProfile(call.output);
 }
 
 class Counts {
@@ -51,6 +49,11 @@ class Counts {
     return [this](const std::filesystem::path& snap) { return add(snap); };
   }
   const model::BranchProfile& profile() const { return m_profile; }
+  std::string text() const {
+    return std::format("{} records of {} modules{}{}", m_profile.records(), m_profile.modules().size(),
+                       m_all.withoutMap == 0 ? "" : std::format(", {} of others left out", m_all.withoutMap),
+                       m_all.uncounted == 0 ? "" : std::format(", no room for {} more", m_all.uncounted));
+  }
   const loader::BranchCounting& all() const { return m_all; }
 
  private:
@@ -81,9 +84,31 @@ model::Result<void> countRun(const std::vector<std::string>& words, Counts& coun
   return {};
 }
 
-int writeProfile(const ProfileCall& call, const std::vector<std::string>& words) {
+model::Result<std::filesystem::path> folderToKeepIn() {
+  auto folder = profileFolder();
+  if (!folder) return model::fail("no folder to keep profiles in: set HOME or XDG_DATA_HOME, or use -o FILE");
+  return *folder;
+}
+
+int forgetAll() {
+  const auto folder = folderToKeepIn();
+  if (!folder) return complain(folder.error());
+  const auto forgotten = forgetProfiles(*folder);
+  if (!forgotten) return complain(forgotten.error());
+  std::println("{}: {} modules forgotten", model::printable(folder->string()), *forgotten);
+  return kDone;
+}
+
+int takeProfile(const ProfileCall& call, const std::vector<std::string>& words) {
+  if (call.forget) {
+    if (!call.snaps.empty() || !words.empty())
+      return complainAboutCall("profile: --forget stands alone: it forgets all that is kept");
+    return forgetAll();
+  }
   if ((call.snaps.empty() ? 0 : 1) + (call.pid == 0 ? 0 : 1) + (words.empty() ? 0 : 1) != 1)
     return complainAboutCall("profile: name snaps, or --pid PID, or a program: -- PROG [ARGUMENT...]");
+  const auto folder = folderToKeepIn();
+  if (call.output.empty() && !folder) return complain(folder.error());
   auto former = formerProfile(call);
   if (!former) return complain(former.error());
   Counts counts(std::move(*former));
@@ -101,16 +126,13 @@ int writeProfile(const ProfileCall& call, const std::vector<std::string>& words)
                              : call.pid != 0 ? std::format("process {}", call.pid)
                                              : call.snaps.front(),
                      .offset = {}});
-  OutputFile file(call.output);
-  if (file.error() != 0 || !file.write(profile.text()) || !file.keep())
-    return cannotWrite(call.output, file.error());
+  const std::string output = call.output.empty() ? folder->string() : call.output;
+  if (const auto put = call.output.empty() ? keepProfiles(*folder, profile) : writeProfile(output, profile);
+      !put)
+    return complain(put.error());
   // Standard output is the program's, if one ran.
-  std::println(
-      words.empty() ? stdout : stderr, "{}{}: {} records of {} modules{}{}",
-      words.empty() ? "" : "traceback: ", model::printable(call.output), profile.records(),
-      profile.modules().size(),
-      counts.all().withoutMap == 0 ? "" : std::format(", {} of others left out", counts.all().withoutMap),
-      counts.all().uncounted == 0 ? "" : std::format(", no room for {} more", counts.all().uncounted));
+  std::println(words.empty() ? stdout : stderr, "{}{}: {}",
+               words.empty() ? "" : "traceback: ", model::printable(output), counts.text());
   return kDone;
 }
 
@@ -121,10 +143,11 @@ void addProfile(CLI::App& app, Action& chosen, const std::vector<std::string>& w
   auto* command =
       app.add_subcommand("profile", "Counts which ways branches went, so that recording costs less");
   command->add_option("SNAP", call->snaps, "NAME.tbsnap, any number")->type_name("");
-  command->add_option("-o,--output", call->output, "Where to write the counts: NAME.tbprofile")
-      ->required()
-      ->type_name("OUT");
-  command->add_flag("--add", call->add, "Add to what the file has already");
+  auto* output = command
+                     ->add_option("-o,--output", call->output,
+                                  "Write the counts there, NAME.tbprofile, and do not keep them")
+                     ->type_name("OUT");
+  command->add_flag("--add", call->add, "Add to what that file has already")->needs(output);
   auto* pid = command
                   ->add_option("--pid", call->pid,
                                "Count in this process of `traceback run`, until it ends or you interrupt")
@@ -138,21 +161,26 @@ void addProfile(CLI::App& app, Action& chosen, const std::vector<std::string>& w
       ->check(CLI::Range(0.1, 86400.0))
       ->needs(pid)
       ->type_name("SECONDS");
+  command->add_flag("--forget", call->forget, "Forget all that is kept")->excludes(output, pid);
   command->usage(
-      "Usage: traceback profile -o OUT [OPTIONS] -- PROG [ARGUMENT...]\n"
-      "       traceback profile -o OUT [OPTIONS] --pid PID\n"
-      "       traceback profile -o OUT [OPTIONS] SNAP...");
+      "Usage: traceback profile [OPTIONS] -- PROG [ARGUMENT...]\n"
+      "       traceback profile [OPTIONS] --pid PID\n"
+      "       traceback profile [OPTIONS] SNAP...\n"
+      "       traceback profile --forget");
   command->footer(
-      "Give the file to `traceback run --profile` or `traceback instrument --profile`: probes are then\n"
-      "put where they are seldom met, and what never ran takes few bytes. What is recorded stays the\n"
-      "same. A program is run, recorded, with all that it starts, and every record is counted, which\n"
-      "takes about as long again, and 4 MB a thread; work like that to come serves best. In a process that\n"
-      "runs already, each look counts the last records of each thread, and samples of those before; it\n"
-      "stops the process for some milliseconds. So do snaps that there are (traceback snap). No snap of\n"
-      "all this is kept, nor is that of a crash. It holds for the same builds of the files, known by\n"
-      "their build ids; of others nothing is known, and nothing lost.");
+      "Whatever `traceback run` runs from now on is recorded by the counts: probes are put where they are\n"
+      "seldom met, and what never ran takes few bytes. What is recorded stays the same. They are kept for\n"
+      "each file in $XDG_DATA_HOME/traceback/profiles, where those of several runs add up; a file that is\n"
+      "written instead (-o) is for `traceback run --profile` and `traceback instrument --profile`. A "
+      "program\n"
+      "is run, recorded, with all that it starts, and every record is counted, which takes about as long\n"
+      "again, and 4 MB a thread; work like that to come serves best. In a process that runs already, each\n"
+      "look counts the last records of each thread, and samples of those before; it stops the process for\n"
+      "some milliseconds. So do snaps that there are (traceback snap). No snap of all this is kept, nor is\n"
+      "that of a crash. Counts hold for the same builds of the files, known by their build ids; of others\n"
+      "nothing is known, and nothing lost.");
   command->callback(
-      [call, &words, &chosen] { chosen = [call, &words] { return writeProfile(*call, words); }; });
+      [call, &words, &chosen] { chosen = [call, &words] { return takeProfile(*call, words); }; });
 }
 
 }  // namespace traceback::app

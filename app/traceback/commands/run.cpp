@@ -45,6 +45,7 @@ struct RunCall {
   std::vector<std::string> only, exclude;
   std::string memory;
   std::string profile;
+  bool withoutProfiles = false;
   bool nullMode = false;
   bool quiet = false;
 };
@@ -156,10 +157,12 @@ bool isChosen(const RunCall& call, const fs::path& program) {
 }
 
 model::Result<instrument::Options> instrumentOptions(const RunCall& call) {
-  auto options = optionsFromEnvironment();
+  auto options = usualOptions();
   if (!options) return options;
   options->nullMode = options->nullMode || call.nullMode;
+  if (options->nullMode || call.withoutProfiles) options->profiles.clear();
   if (!call.profile.empty()) {
+    options->profiles.clear();
     if (auto used = instrument::useProfile(*options, call.profile); !used)
       return std::unexpected(used.error());
   }
@@ -269,12 +272,15 @@ void addRun(CLI::App& app, Action& chosen, const std::vector<std::string>& words
       ->type_name("PATTERN")
       ->allow_extra_args(false);
   addMemoryOption(*command, call->memory);
-  command
-      ->add_option(
-          kProfile, call->profile,
-          "Put probes and code where they cost least by what this file of `traceback profile` says of\n"
-          "which ways branches go")
-      ->type_name("FILE");
+  auto* profile =
+      command
+          ->add_option(
+              kProfile, call->profile,
+              "Put probes and code where they cost least by what this file of `traceback profile` says of\n"
+              "which ways branches go (default: what that has kept of the files)")
+          ->type_name("FILE");
+  command->add_flag("--no-profile", call->withoutProfiles, "Not by what `traceback profile` has kept")
+      ->excludes(profile);
   command->add_flag("--null", call->nullMode, "Run a copy of the code without probes: records nothing");
   command->add_flag("--quiet", call->quiet, "Do not name snaps on standard error");
   command->usage("Usage: traceback run [OPTIONS] -- PROG [ARGUMENT...]");

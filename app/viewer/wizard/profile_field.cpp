@@ -7,7 +7,7 @@ namespace traceback::app {
 ProfileField::ProfileField(QWidget* parent)
     : FileField({.objectName = QStringLiteral("profile"),
                  .accessibleName = tr("Profile"),
-                 .placeholder = tr("none; traceback profile makes one"),
+                 .placeholder = tr("what traceback profile has kept"),
                  .toolTip = tr("Which ways branches went in runs before: recording costs less by that, and "
                                "records the same"),
                  .browse = tr("Brow&se\u2026"),

@@ -1,0 +1,100 @@
+#include "app/traceback/profile_files.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <format>
+
+#include "app/traceback/on_demand.h"
+#include "app/traceback/output_file.h"
+#include "instrument/instrument.h"
+#include "loader/elf/elf_image.h"
+#include "loader/mapped_file.h"
+#include "runtime/collect/system_file.h"
+
+namespace traceback::app {
+
+namespace fs = std::filesystem;
+using model::BranchProfile;
+
+namespace {
+
+std::vector<fs::path> filesIn(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code none;
+  for (const auto& item : fs::directory_iterator(folder, none))
+    if (item.path().extension() == ".tbprofile") found.push_back(item.path());
+  return found;
+}
+
+std::string buildIdOf(const fs::path& path) {
+  const auto file = loader::MappedFile::open(path);
+  if (!file) return {};
+  const auto image = loader::ElfImage::parse(file->bytes(), path.string());
+  return image ? image->buildId() : std::string();
+}
+
+template <typename IsMeant>
+void forgetCopies(IsMeant isMeant) {
+  if (const auto copies = copiesFolder())
+    InstrumentedCache::forget(*copies, [&](const fs::path& file) { return isMeant(buildIdOf(file)); });
+}
+
+}  // namespace
+
+model::Result<BranchProfile> readProfile(const fs::path& path) {
+  const auto file = loader::MappedFile::open(path, loader::MappedFile::Mode::Copy);
+  if (!file) return std::unexpected(file.error());
+  return BranchProfile::parse(file->text(), path.string());
+}
+
+model::Result<void> writeProfile(const fs::path& path, const BranchProfile& profile) {
+  OutputFile file(path.string());
+  if (file.error() == 0 && file.write(profile.text()) && file.keep()) return {};
+  return model::fail(std::format("cannot write: {}", std::strerror(file.error())), path.string());
+}
+
+model::Result<void> keepProfiles(const fs::path& folder, const BranchProfile& profile) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return model::fail("cannot make this folder: " + error.message(), folder.string());
+  const collect::SystemFile lock(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!lock.isOpen() || flock(lock.descriptor(), LOCK_EX) != 0)
+    return model::fail(std::strerror(errno), folder.string());
+  for (const auto& [buildId, counts] : profile.modules()) {
+    const fs::path path = instrument::profileIn(folder, buildId);
+    BranchProfile kept = readProfile(path).value_or(BranchProfile());
+    for (const auto& [address, block] : counts) kept.add(buildId, address, block);
+    if (auto written = writeProfile(path, kept); !written) return written;
+  }
+  forgetCopies([&](const std::string& buildId) { return profile.find(buildId) != nullptr; });
+  return {};
+}
+
+model::Result<std::size_t> forgetProfiles(const fs::path& folder) {
+  std::vector<std::string> forgotten;
+  for (const fs::path& path : filesIn(folder)) {
+    std::error_code error;
+    fs::remove(path, error);
+    if (error) return model::fail("cannot be removed: " + error.message(), path.string());
+    forgotten.push_back(path.stem().string());
+  }
+  forgetCopies([&](const std::string& buildId) { return std::ranges::contains(forgotten, buildId); });
+  return forgotten.size();
+}
+
+KeptProfiles lookAtProfiles(const fs::path& folder) {
+  KeptProfiles all;
+  for (const fs::path& path : filesIn(folder)) {
+    std::error_code ignored;
+    ++all.modules;
+    all.bytes += fs::file_size(path, ignored);
+    if (!readProfile(path)) all.unreadable.push_back(path);
+  }
+  return all;
+}
+
+}  // namespace traceback::app
