@@ -10,8 +10,9 @@
 //   ROOT/FLAVOUR/making/            temporary files and locks
 //
 // FLAVOUR: 16 hexadecimal digits, of the instrumentor's identity and of its options. KEY: 32, of the
-// content, and of what the user's profiles say of it. Entries appear whole, by a rename, and are never changed. Whoever uses a copy sets its time if
-// that is older than kTouchSeconds; what was used in the last kKeepSeconds is not removed.
+// content, and of what the user's profiles say of it. Entries appear whole, by a rename, and are never
+// changed. Whoever uses a copy sets its time if that is older than kTouchSeconds; what was used in the last
+// kKeepSeconds is not removed.
 //
 // The processes of a run are told by their environment:
 //   TRACEBACK_CACHE        ROOT/FLAVOUR
