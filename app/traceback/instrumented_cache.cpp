@@ -181,9 +181,8 @@ model::Result<fs::path> InstrumentedCache::makeObject(const fs::path& file, cons
   return path;
 }
 
-model::Result<InstrumentedCache::Known> InstrumentedCache::get(const fs::path& file, Use use,
-                                                               const Make& make,
-                                                               std::uint64_t variant) const {
+model::Result<InstrumentedCache::Known> InstrumentedCache::get(
+    const fs::path& file, Use use, const Make& make, const std::function<std::uint64_t()>& variant) const {
   if (auto prepared = prepareFolders(); !prepared) return std::unexpected(prepared.error());
   const auto name = indexNameOf(file, use);
   if (!name) return model::fail("no such file", file.string());
@@ -201,7 +200,8 @@ model::Result<InstrumentedCache::Known> InstrumentedCache::get(const fs::path& f
     writeEntry(entry, making, kStaysForNow + oneLine(mapped.error().text()));
     return std::unexpected(mapped.error());
   }
-  const XXH128_hash_t hash = XXH3_128bits_withSeed(mapped->bytes().data(), mapped->bytes().size(), variant);
+  const XXH128_hash_t hash =
+      XXH3_128bits_withSeed(mapped->bytes().data(), mapped->bytes().size(), variant ? variant() : 0);
   const auto object = makeObject(path, std::format("{:016x}{:016x}", hash.high64, hash.low64), make);
   if (!object) {
     const char kind = object.error().file == path ? kStays : kStaysForNow;

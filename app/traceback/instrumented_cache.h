@@ -47,10 +47,10 @@ class InstrumentedCache {
   std::optional<Known> lookUp(const std::filesystem::path& file, Use use) const;
 
   // The instrumented copy of `file`, made now if it is not there. While one process makes it, others wait.
-  // `variant` tells apart copies of equal files that are made by something else that changes; one that is
-  // known already is taken whatever it was (see forget()).
+  // `variant` is asked only then, and tells apart copies of equal files that are made by something else that
+  // changes; one that is known already is taken whatever it was (see forget()).
   model::Result<Known> get(const std::filesystem::path& file, Use use, const Make& make,
-                           std::uint64_t variant = 0) const;
+                           const std::function<std::uint64_t()>& variant = {}) const;
 
   // Copies that were made of such files, in all parts, are taken no more, but made anew. What runs keeps
   // them.

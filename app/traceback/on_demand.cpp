@@ -140,7 +140,7 @@ model::Result<InstrumentedCache::Known> prepare(const InstrumentedCache& cache, 
   const auto make = [&options](const fs::path& input, const fs::path& output) {
     return instrumentInChild(input, output, options);
   };
-  auto known = cache.get(file, use, make, instrument::hashOfProfileFor(file, options));
+  auto known = cache.get(file, use, make, [&] { return instrument::hashOfProfileFor(file, options); });
   umask(before);
   return known;
 }

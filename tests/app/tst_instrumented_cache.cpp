@@ -90,7 +90,7 @@ class InstrumentedCacheTest : public QObject {
   void whatElseDecidesTellsCopiesApart() {
     const fs::path file = program("prog", "abc"), other = program("other", "xyz");
     const auto get = [&](const fs::path& of, std::uint64_t variant) {
-      const auto known = cache().get(of, Use::Load, maker(), variant);
+      const auto known = cache().get(of, Use::Load, maker(), [variant] { return variant; });
       return known ? known->copy : fs::path();
     };
     const fs::path first = get(file, 0);

@@ -160,9 +160,8 @@ model::Result<instrument::Options> instrumentOptions(const RunCall& call) {
   auto options = usualOptions();
   if (!options) return options;
   options->nullMode = options->nullMode || call.nullMode;
-  if (options->nullMode || call.withoutProfiles) options->profiles.clear();
+  if (options->nullMode || call.withoutProfiles || !call.profile.empty()) options->profiles.clear();
   if (!call.profile.empty()) {
-    options->profiles.clear();
     if (auto used = instrument::useProfile(*options, call.profile); !used)
       return std::unexpected(used.error());
   }
