@@ -6,6 +6,7 @@
 #include "runtime/inject/fault.h"
 #include "runtime/inject/handlers.h"
 #include "runtime/inject/libc.h"
+#include "runtime/inject/lock.h"
 #include "runtime/inject/policy_file.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/system.h"
@@ -24,7 +25,7 @@ struct Entry {
   Action lastHandler;  // the last real handler: for a signal that arrived just before it was replaced
 };
 constinit Entry entries[kSignals + 1];
-constinit SpinLock lock;
+constinit Lock lock;
 constinit bool watched = false;
 constinit std::uint64_t restorer = 0;       // libc's, so that unwinders know it
 constinit std::uint64_t knownFlags = 0;     // that the kernel keeps
@@ -205,7 +206,7 @@ void setKernelDefault(int signal) {
 }
 
 void forgetActionLock() {
-  lock = SpinLock();
+  lock = Lock();
   for (Entry& entry : entries) entry.version &= ~std::uint64_t{1};
 }
 

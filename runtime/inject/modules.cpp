@@ -7,6 +7,7 @@
 #include "runtime/format/record.h"
 #include "runtime/inject/brought_cursors.h"
 #include "runtime/inject/files.h"
+#include "runtime/inject/lock.h"
 #include "runtime/inject/module_tables.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/thread.h"
@@ -45,9 +46,9 @@ constinit unsigned seenCount = 0;
 // By which modules' routines callees are not trusted with the cursor any more.
 enum : unsigned { kByNone, kByNewOnes, kByAll };
 constinit unsigned calleesDistrusted = kByNone;
-constinit SpinLock distrusting;
+constinit Lock distrusting;
 
-constinit SpinLock lock;
+constinit Lock lock;
 constinit unsigned long long lastAdds = 0, lastSubs = 0;
 
 struct Segment {
@@ -412,8 +413,8 @@ void bindNewModules() {
 }
 
 void forgetModuleLock() {
-  lock = SpinLock();
-  distrusting = SpinLock();
+  lock = Lock();
+  distrusting = Lock();
 }
 
 bool anyModuleBound() { return __atomic_load_n(&boundCount, __ATOMIC_ACQUIRE) != 0; }

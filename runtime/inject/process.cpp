@@ -132,7 +132,7 @@ void childStarted(bool betweenProbes) {
   process.watched = false;
   process.watcher = 0;
   process.file = nullptr;  // it was mapped for the parent alone
-  process.lock = SpinLock();
+  process.lock = Lock();
   forgetActionLock();
   forgetModuleLock();
   forgetFault();

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "runtime/format/process.h"
+#include "runtime/inject/lock.h"
 #include "runtime/inject/system.h"
 
 namespace traceback::inject {
@@ -54,7 +55,7 @@ struct Process {
   std::uint32_t watcher = 0;  // who
   bool logicalClock = false;  // clock.h
   format::ProcessHeader* file = nullptr;
-  SpinLock lock;  // of the folder and of the table of rings
+  Lock lock;  // of the folder and of the table of rings
 };
 extern Process process;
 

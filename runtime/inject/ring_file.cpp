@@ -36,10 +36,11 @@ void removeFile(int folder, const Ring& ring) {
   systemCall(__NR_unlinkat, folder, asLong(fileName(ring).c_str()), 0);
 }
 
-long map(long file, std::uint64_t place, std::uint64_t size, int flags) {
-  const long mapping =
-      systemCall(__NR_mmap, static_cast<long>(place), static_cast<long>(size), PROT_READ | PROT_WRITE,
-                 MAP_SHARED | flags | (place == 0 ? 0 : MAP_FIXED), file, 0);
+// Its pages come as its sub-buffers are begun (segment.cpp): most of a ring's never do if its thread soon
+// ends.
+long map(long file, std::uint64_t place, std::uint64_t size) {
+  const long mapping = systemCall(__NR_mmap, static_cast<long>(place), static_cast<long>(size),
+                                  PROT_READ | PROT_WRITE, MAP_SHARED | (place == 0 ? 0 : MAP_FIXED), file, 0);
   if (failed(mapping)) return mapping;
   systemCall(__NR_madvise, mapping, static_cast<long>(size), MADV_DONTFORK);
   systemCall(__NR_madvise, mapping, static_cast<long>(size), MADV_DONTDUMP);
@@ -53,7 +54,7 @@ long mapNew(int folder, const Ring& ring, std::uint64_t size) {
   long mapping = -1;
   if (roomFor(file, size) && mayMakeFile(size) && allocate(file, size) &&
       (place == 0 || copyMapping(static_cast<int>(file), place, size)))
-    mapping = map(file, place, size, MAP_POPULATE);
+    mapping = map(file, place, size);
   systemCall(__NR_close, file);
   if (failed(mapping)) removeFile(folder, ring);
   return mapping;
@@ -62,7 +63,7 @@ long mapNew(int folder, const Ring& ring, std::uint64_t size) {
 long mapFormer(int folder, const Ring& ring, std::uint64_t size, const char* former) {
   const long file = systemCall(__NR_openat, folder, asLong(former), kHow);
   if (failed(file)) return file;
-  const long mapping = map(file, 0, size, MAP_POPULATE);
+  const long mapping = map(file, 0, size);
   systemCall(__NR_close, file);
   if (failed(mapping) ||
       !failed(systemCall(__NR_renameat, folder, asLong(former), folder, asLong(fileName(ring).c_str()))))
@@ -115,7 +116,7 @@ bool mapReserve(Ring& ring, std::uint64_t size, unsigned count, bool allocated) 
     if (mayMakeFile(size) && roomFor(file, size * (allocated ? 1 : count)) &&
         !failed(systemCall(__NR_ftruncate, file, static_cast<long>(size))) &&
         (!allocated || allocate(file, size)))
-      mapping = map(file, 0, size, 0);
+      mapping = map(file, 0, size);
     if (!failed(mapping)) {
       ring.header = reinterpret_cast<format::RingHeader*>(mapping);
       ring.size = size;

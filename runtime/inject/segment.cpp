@@ -27,10 +27,20 @@ Word* writeRecord(Word* front, format::RecordType type, std::uint16_t detail, co
   return front + count * format::kWordsPerValue;
 }
 
+// Has the pages of a sub-buffer that is used for the first time come now, rather than one by one within
+// probes: while one waits for its page, another thread that has the same ring (sharing.h) might step the
+// cursor over words that nobody has written.
+void bringIn(Word* front, std::uint32_t words) {
+  constexpr std::uint32_t kPageWords = 4096 / sizeof(Word);
+  for (std::uint32_t at = 0; at < words; at += kPageWords)
+    __atomic_fetch_or(front + at, 0u, __ATOMIC_RELAXED);
+}
+
 // The steps of ring.h. The cursor comes to stand behind the time stamp at once: a process that is killed here
 // leaves no record cut in two.
 void enterSubBuffer(SegmentHeader& segment, std::uint64_t ordinal) {
   Word* const front = baseOf(segment) + format::frontIndex(segment, ordinal);
+  if (ordinal < segment.subBufferCount) bringIn(front, segment.subBufferWords);
   front[segment.subBufferWords - 1] = format::kSentinelWord;
   const std::uint64_t time = timeStamp();
   compilerBarrier();

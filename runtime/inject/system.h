@@ -54,32 +54,6 @@ class SignalsBlocked {
   std::uint64_t m_before = 0;
 };
 
-// Between threads of one process. Hold it only with signals blocked, so that no handler waits for the
-// code that it interrupted; forget it in a forked child.
-class SpinLock {
- public:
-  bool tryLock() { return __atomic_exchange_n(&m_taken, 1u, __ATOMIC_ACQUIRE) == 0; }
-  void lock() {
-    while (!tryLock()) systemCall(__NR_sched_yield);
-  }
-  void unlock() { __atomic_store_n(&m_taken, 0u, __ATOMIC_RELEASE); }
-
- private:
-  unsigned m_taken = 0;
-};
-
-class Locked {
- public:
-  explicit Locked(SpinLock& lock) : m_lock(lock) { m_lock.lock(); }
-  ~Locked() { m_lock.unlock(); }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-
- private:
-  SignalsBlocked m_blocked;
-  SpinLock& m_lock;
-};
-
 // A text of bounded length that is put together piece by piece; once it overflows it stays bad.
 template <std::size_t N>
 class Text {

@@ -5,6 +5,7 @@
 #include "runtime/format/snap.h"
 #include "runtime/inject/collector.h"
 #include "runtime/inject/hold.h"
+#include "runtime/inject/lock.h"
 #include "runtime/inject/policy_file.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/waiting.h"
@@ -20,7 +21,7 @@ struct Place {
 constinit Place places[512];
 constinit std::uint64_t windowStart = 0;
 constinit std::uint32_t windowSnaps = 0;
-constinit SpinLock lock;
+constinit Lock lock;
 constinit std::uint64_t generation = 0;  // of the process that the above are of
 
 std::uint64_t secondsNow() {
@@ -76,7 +77,7 @@ class Turn {
     if (before != process.generation &&
         __atomic_compare_exchange_n(&generation, &before, process.generation, false, __ATOMIC_SEQ_CST,
                                     __ATOMIC_SEQ_CST))
-      lock = SpinLock();
+      lock = Lock();
     while (!lock.tryLock()) {
       const struct timespec pause{0, 1'000'000};
       systemCall(__NR_nanosleep, asLong(&pause), 0);

@@ -62,7 +62,8 @@ class Serving:
         text = load.format(seconds=seconds, requests=seconds * REQUESTS_A_SECOND)
         prefix = text.replace("as ", f"as {LOAD_ON}", 1) if text.startswith("as ") else LOAD_ON + text
         original = next(server for server in servers.SERVERS if server.name == name)
-        server = dataclasses.replace(original, load=prefix)
+        # Once in advance, for until then servers start more of their threads and processes.
+        server = dataclasses.replace(original, load=f"{prefix} > first; sleep 1; {prefix}")
         self.runner.listing("observed")
         fine, told = servers.once(original, self.runner, "observed", [])
         if not fine:
