@@ -6,6 +6,8 @@
 // from whom he waits for.
 #pragma once
 
+#include <linux/futex.h>
+
 #include "runtime/inject/system.h"
 
 namespace traceback::inject {
@@ -23,17 +25,18 @@ class Lock {
       __builtin_ia32_pause();
     }
     while (__atomic_exchange_n(&m_state, kAwaited, __ATOMIC_ACQUIRE) != kFree)
-      systemCall(__NR_futex, asLong(&m_state), kWait, kAwaited);
+      systemCall(__NR_futex, asLong(&m_state), FUTEX_WAIT_PRIVATE, kAwaited);
   }
   void unlock() {
     if (__atomic_exchange_n(&m_state, kFree, __ATOMIC_RELEASE) == kAwaited)
-      systemCall(__NR_futex, asLong(&m_state), kWake, 1);
+      systemCall(__NR_futex, asLong(&m_state), FUTEX_WAKE_PRIVATE, 1);
   }
 
  private:
-  static constexpr unsigned kFree = 0, kTaken = 1, kAwaited = 2;
+  // A sleeping thread is taken to wait for what its awaited value says (runtime/collect/thread_wait.h): this
+  // one is no pthread mutex's (2), no thread's number (below 2^22) and no owner's (FUTEX_WAITERS).
+  static constexpr unsigned kFree = 0, kTaken = 1, kAwaited = 0x4000'0000;
   static constexpr unsigned kRounds = 64;
-  static constexpr long kWait = 128, kWake = 129;  // FUTEX_WAIT_PRIVATE, FUTEX_WAKE_PRIVATE
 
   unsigned m_state = kFree;
 };

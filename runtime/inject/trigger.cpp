@@ -78,10 +78,7 @@ class Turn {
         __atomic_compare_exchange_n(&generation, &before, process.generation, false, __ATOMIC_SEQ_CST,
                                     __ATOMIC_SEQ_CST))
       lock = Lock();
-    while (!lock.tryLock()) {
-      const struct timespec pause{0, 1'000'000};
-      systemCall(__NR_nanosleep, asLong(&pause), 0);
-    }
+    lock.lock();
   }
   ~Turn() { lock.unlock(); }
   Turn(const Turn&) = delete;

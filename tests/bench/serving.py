@@ -62,7 +62,7 @@ class Serving:
         text = load.format(seconds=seconds, requests=seconds * REQUESTS_A_SECOND)
         prefix = text.replace("as ", f"as {LOAD_ON}", 1) if text.startswith("as ") else LOAD_ON + text
         original = next(server for server in servers.SERVERS if server.name == name)
-        once = dataclasses.replace(original, load=prefix)
+        single = dataclasses.replace(original, load=prefix)
         # Once in advance, for until then servers start more of their threads and processes.
         server = dataclasses.replace(original, load=f"{prefix} > first; sleep 1; {prefix}")
         self.runner.listing("observed")
@@ -71,7 +71,7 @@ class Serving:
             return {"problem": f"plain: {told}"}
         paths = [path for path in self.runner.paths_observed() if not LEFT_OUT.search(path)]
         lines, _ = self.runner.bound(paths, "probes")
-        profile = self.profile(once, lines)
+        profile = self.profile(single, lines)
         if isinstance(profile, str):
             return {"problem": f"profile: {profile}"}
         by_profile, _ = self.runner.bound(paths, "probes", {path: ("--profile", str(profile)) for path in paths})

@@ -5,10 +5,13 @@
 
 #include <QFile>
 #include <QTest>
+#include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "runtime/collect/hang_watch.h"
 #include "runtime/inject/lock.h"
 
 using traceback::inject::Lock;
@@ -26,7 +29,8 @@ char stateOf(pid_t tid) {
 // A thread that takes the lock and lets go of it at once.
 class Taker {
  public:
-  explicit Taker(Lock& lock)
+  template <typename AnyLock>
+  explicit Taker(AnyLock& lock)
       : m_thread([&lock, this] {
           m_tid = gettid();
           lock.lock();
@@ -88,6 +92,30 @@ class LockTest : public QObject {
     lock.unlock();
     taker.join();
     QVERIFY(taker.had());
+  }
+
+  void itIsTakenForNoMutexThatHasAnOwner() {
+    const auto seenToWait = [](const Taker& taker) {
+      return std::ranges::contains(traceback::collect::waitingThreads(getpid()), taker.tid(),
+                                   &traceback::collect::WaitingThread::tid);
+    };
+    // A mutex's owner lies eight bytes behind its state: here, a thread that is none.
+    struct {
+      Lock lock;
+      pid_t behind[3] = {gettid(), gettid(), gettid()};
+    } named;
+    std::mutex mutex;
+    named.lock.lock();
+    mutex.lock();
+    Taker taker(named.lock), ofMutex(mutex);
+    QVERIFY(QTest::qWaitFor([&] { return stateOf(taker.tid()) == 'S' && stateOf(ofMutex.tid()) == 'S'; }));
+    const bool seen = seenToWait(taker), mutexSeen = seenToWait(ofMutex);
+    named.lock.unlock();
+    mutex.unlock();
+    taker.join();
+    ofMutex.join();
+    QVERIFY(!seen);
+    QVERIFY(mutexSeen);
   }
 };
 
