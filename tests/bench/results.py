@@ -7,13 +7,13 @@ import sys
 
 class Results:
     def __init__(self, file: pathlib.Path, build: str, again: bool):
-        self.file = file
-        self.values = json.loads(file.read_text()) if file.exists() and not again else {}
+        self.file, self.again = file, again
+        self.values = json.loads(file.read_text()) if file.exists() else {}
         if self.values.get("build") != build:
             self.values = {"build": build}
 
     def measured(self, key: str, measure):
-        if key not in self.values:
+        if self.again or "problem" in self.values.get(key, {}) or key not in self.values:
             print(f"bench: {key}", file=sys.stderr, flush=True)
             value = measure()
             if value is not None:

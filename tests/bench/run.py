@@ -32,6 +32,7 @@ import serving  # noqa: E402
 import techniques  # noqa: E402
 from harness import hash_of  # noqa: E402
 from results import Results  # noqa: E402
+from state import alone_in  # noqa: E402
 
 PARTS = ["overhead", "techniques", "servers", "peers", "instrument", "load", "viewer", "scale"]
 
@@ -93,7 +94,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, help="runs of each kind for overhead, servers and peers (default: 5)")
     parser.add_argument("--seconds", type=int, default=4, help="that each load on a server takes (default: 4)")
     parser.add_argument("--only", action="append", metavar="NAME", help="only this program, server or build")
-    parser.add_argument("--again", action="store_true", help="measure also what has been measured with this build")
+    parser.add_argument("--again", action="store_true", help="of what is asked for, measure also what has been measured with this build")
     parser.add_argument("--programs", type=pathlib.Path, default="build/release", help=argparse.SUPPRESS)
     parser.add_argument("--state", type=pathlib.Path, default="build/check/bench", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -103,7 +104,7 @@ def main() -> int:
 
     options.programs = options.programs.resolve()
     state = options.state.resolve()
-    state.mkdir(parents=True, exist_ok=True)
+    held = alone_in(state)  # noqa: F841
     traceback = options.programs / "bin" / "traceback"
     build = hash_of(traceback) + hash_of(options.programs / "lib" / "libtraceback.so")
     results = Results(state / "results.json", build, options.again)

@@ -1,10 +1,12 @@
 """What is known of jobs, suites, servers and programs, kept in a file: a run goes on where the last one was stopped."""
 
+import fcntl
 import hashlib
 import json
 import os
 import pathlib
 import subprocess
+import sys
 import threading
 
 
@@ -43,6 +45,18 @@ class State:
             beside = self.file.with_suffix(".new")
             beside.write_text(json.dumps(self.all, indent=1))
             os.replace(beside, self.file)
+
+
+def alone_in(folder: pathlib.Path):
+    """Makes the folder where a run keeps its state this run's own, for as long as what is returned lives: two would spoil each other's
+    files. A run that was killed holds nothing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    held = (folder / "held").open("a+")
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit(f"check: another run is at work in {folder}: wait until it has ended, or stop it")
+    return held
 
 
 def build_of(programs: pathlib.Path) -> str:

@@ -18,7 +18,7 @@ sys.path.insert(0, str(HERE))
 from jobs import Script  # noqa: E402
 from objects import Objects  # noqa: E402
 from runner import Late, Runner  # noqa: E402
-from state import State, build_of  # noqa: E402
+from state import State, alone_in, build_of  # noqa: E402
 
 IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGUSR1)
 
@@ -98,6 +98,17 @@ class Running(unittest.TestCase):
                 self.assertNotEqual(build_of(build), first)
                 self.assertEqual(State(file, build_of(build), "commit 2").of("jobs", "a", "text")["modes"], {})
                 (build / name).write_text(name)
+
+    def test_two_runs_do_not_share_a_folder(self):
+        folder = self.folder / "held"
+        another = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(HERE)!r}); import pathlib, state; held = state.alone_in(pathlib.Path({str(folder)!r})); print('mine', flush=True); input()"]
+        first = subprocess.Popen(another, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        with first:
+            self.assertEqual(first.stdout.readline(), "mine\n")
+            with self.assertRaisesRegex(SystemExit, f"another run is at work in {folder}"):
+                alone_in(folder)
+            first.kill()
+        alone_in(folder).close()
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from jobs import Script, scripts
 from objects import Objects
 from pool import Clock, Pool
 from runner import HERE, TROUBLE, Runner, make_inputs
-from state import State, build_of, commit_of
+from state import State, alone_in, build_of, commit_of
 
 MODES = ("null", "probes", "poison")
 OTHER_MODES = ("profile",)  # only if they are asked for
@@ -206,7 +206,7 @@ def main(options) -> int:
         print("\n".join(job.key for job in (jobs if options.list else scripts())))
         return 0 if options.list else 2
     options.state = options.state.resolve()
-    options.state.mkdir(parents=True, exist_ok=True)
+    held = alone_in(options.state)  # noqa: F841
     make_inputs(options.state)
     build = build_of(options.programs)
     state = State(options.state / "state.json", build, commit_of(HERE))

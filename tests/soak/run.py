@@ -28,7 +28,7 @@ import load  # noqa: E402
 import report  # noqa: E402
 import rounds  # noqa: E402
 from scenario import Soak  # noqa: E402
-from state import State, build_of, commit_of  # noqa: E402
+from state import State, alone_in, build_of, commit_of  # noqa: E402
 
 SCENARIOS = {"kills": kills, "churn": churn, "nginx": load, "redis": load, "tests": rounds}
 
@@ -63,7 +63,7 @@ def main() -> int:
     parser.add_argument("--programs", type=pathlib.Path, default="build/release", help=argparse.SUPPRESS)
     parser.add_argument("--state", type=pathlib.Path, default="build/check/soak", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    options.state.mkdir(parents=True, exist_ok=True)
+    held = alone_in(options.state)  # noqa: F841
     soak = Soak(options.programs.resolve(), options.state.resolve(), options.minutes, options.again, options.tests)
     state = State(options.state / "state.json", build_of(soak.programs), commit_of(HERE))
 
