@@ -127,7 +127,7 @@ def table(values: dict) -> str:
     if view := values.get("viewer"):
         out.append(f"## Viewer\n\nFrom the command to the painted window, the same snap: **{view['seconds']:.2f} s**.\n")
     if large := values.get("scale"):
-        gdb = f"{values['reverse-step']:.1f} ms" if "reverse-step" in values else "not measured"
+        gdb = f"{values['scale reverse-step']:.1f} ms" if "scale reverse-step" in values else "not measured"
         run = large.get("short")
         short = f"{run['step_median_ms']:.3f}, {run['step_p99_ms']:.3f} ms" if run else "not measured"
         out.append(f"## Scale\n\nRings of 1 GiB of 65 threads: {large['records']:,} records, {large['entries']:,} lines and events, "

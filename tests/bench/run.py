@@ -69,7 +69,7 @@ def measure_loading(results: Results, options, parts: list[str], traceback: path
             results.measured("viewer", lambda: loading.viewing(options.programs, snap))
     if "scale" in parts:
         results.measured("scale", lambda: loading.scale(options.programs, traceback, state))
-        results.measured("reverse-step", lambda: loading.reverse_steps(state))
+        results.measured("scale reverse-step", lambda: loading.reverse_steps(state))
 
 
 def machine() -> str:
@@ -107,7 +107,9 @@ def main() -> int:
     held = alone_in(state)  # noqa: F841
     traceback = options.programs / "bin" / "traceback"
     build = hash_of(traceback) + hash_of(options.programs / "lib" / "libtraceback.so")
-    results = Results(state / "results.json", build, options.again)
+    results = Results(state / "results.json", build)
+    if options.again:
+        results.forget(parts, options.only)
 
     if "overhead" in parts:
         measure_programs(results, options, "overhead", overhead.Overhead(traceback, state))
