@@ -10,6 +10,7 @@
 
 #include "instrument/analysis/indirect_targets.h"
 #include "instrument/emit/dispatch.h"
+#include "instrument/emit/load_routines.h"
 #include "instrument/emit/routines.h"
 #include "instrument/emit/table_jump.h"
 #include "instrument/parallel.h"
@@ -290,6 +291,15 @@ class SegmentBuilder {
     return offset;
   }
 
+  std::vector<format::BroughtHead> broughtHeads() const {
+    std::vector<format::BroughtHead> out;
+    for (const std::size_t i : m_byPlace)
+      for (const auto& [taken, reg] : m_copies[i].broughtHeads)
+        out.push_back({std::uint32_t(m_copies[i].place.value) + taken,
+                       std::uint32_t(m_routinesAt.value) + m_routines.offsets[loadRoutine(reg)]});
+    return out;
+  }
+
   void addModuleTable() {
     std::vector<format::AddressEntry> all;
     std::vector<std::uint32_t> fixups;
@@ -320,6 +330,11 @@ class SegmentBuilder {
     m_header.routineCount = std::uint32_t(m_routines.records.size());
     m_header.bitRoutineOffset = placed(m_routines.bits);
     m_header.bitRoutineCount = std::uint32_t(m_routines.bits.size());
+    m_header.loadRoutineOffset = placed(m_routines.loads);
+    m_header.loadRoutineCount = std::uint32_t(m_routines.loads.size());
+    const std::vector<format::BroughtHead> brought = broughtHeads();
+    m_header.broughtHeadOffset = appendTable(std::as_bytes(std::span(brought)));
+    m_header.broughtHeadCount = std::uint32_t(brought.size());
     const std::uint64_t start = m_header.addressOffset;
     m_out.parts.push_back(
         {kModuleSection, {m_out.address.value + start}, m_out.bytes.size() - start, false, 8});

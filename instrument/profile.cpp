@@ -14,10 +14,8 @@ namespace traceback::instrument {
 
 namespace {
 
-// A block is hot with which at least one in so many of the module's records begins.
-constexpr std::uint64_t kHotOneIn = 10'000;
-// Those that run least take few bytes rather than little time: together one in so many of all that are gone
-// through.
+// Those blocks that run least take few bytes rather than little time: together one in so many of all that are
+// gone through.
 constexpr std::uint64_t kColdOneIn = 500;
 
 std::string hashOf(loader::Bytes bytes) {
@@ -40,41 +38,36 @@ model::BranchProfile keptProfile(const Options& options, std::string_view buildI
   return model::BranchProfile::parse(file->text(), path.string()).value_or(model::BranchProfile());
 }
 
-struct Bounds {
-  std::uint64_t hot = 0;  // that begin with more records are hot
-  std::uint64_t cold = 0;  // that ran no oftener are cold
-};
-
-Bounds boundsOf(const model::ModuleProfile& counts) {
-  std::uint64_t records = 0, all = 0;
+// Blocks are cold that ran no oftener.
+std::uint64_t coldBound(const model::ModuleProfile& counts) {
+  std::uint64_t all = 0;
   std::vector<std::uint64_t> ran;
   ran.reserve(counts.size());
   for (const auto& [address, block] : counts) {
-    records += block.begun;
     all += block.ran;
     ran.push_back(block.ran);
   }
   std::ranges::sort(ran);
-  Bounds bounds{.hot = records / kHotOneIn};
-  std::uint64_t sum = 0;
+  std::uint64_t bound = 0, sum = 0;
   for (std::size_t i = 0; i < ran.size(); ++i) {
     sum += ran[i];
     if (sum > all / kColdOneIn) break;
     // Not some of those that ran equally often.
-    if (i + 1 == ran.size() || ran[i + 1] != ran[i]) bounds.cold = ran[i];
+    if (i + 1 == ran.size() || ran[i + 1] != ran[i]) bound = ran[i];
   }
-  return bounds;
+  return bound;
 }
 
-void note(Function& f, const model::ModuleProfile& counts, const Bounds& bounds) {
+void note(Function& f, const model::ModuleProfile& counts, std::uint64_t bound) {
   for (Block& block : f.blocks) {
     const auto found = counts.find(std::uint32_t(f.instructions[block.first].address.value));
-    block.cold = found == counts.end() || found->second.ran <= bounds.cold;
+    block.cold = found == counts.end() || found->second.ran <= bound;
+    block.hot = !block.cold;
     if (found == counts.end()) continue;
-    const auto& [ran, branched, taken, begun] = found->second;
-    if (branched != 0) block.taken = std::uint8_t(100 * (double(taken) / double(branched)));
-    block.ran = ran;
-    block.hot = begun > bounds.hot;
+    const model::BlockCounts& counted = found->second;
+    if (counted.branched != 0)
+      block.taken = std::uint8_t(100 * (double(counted.taken) / double(counted.branched)));
+    block.ran = counted.ran;
   }
 }
 
@@ -115,8 +108,8 @@ model::Result<void> applyProfile(Program& program, const Options& options) {
   if (!profile) return std::unexpected(profile.error());
   const model::ModuleProfile* counts = profile->find(buildId);
   if (counts == nullptr) return {};
-  const Bounds bounds = boundsOf(*counts);
-  for (Function& f : program.functions) note(f, *counts, bounds);
+  const std::uint64_t bound = coldBound(*counts);
+  for (Function& f : program.functions) note(f, *counts, bound);
   return {};
 }
 

@@ -12,7 +12,7 @@ unsigned numberOf(unsigned bit, bool kept) { return 2 * bit + (kept ? 1 : 0); }
 }  // namespace
 
 void emitSharedBit(CodeBuilder& code, unsigned bit, bool kept, RoutineSet& used) {
-  const unsigned number = kRecordRoutines + numberOf(bit, kept);
+  const unsigned number = kFirstBitRoutine + numberOf(bit, kept);
   used.set(number);
   code.callRoutine(number);
 }

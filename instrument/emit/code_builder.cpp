@@ -10,6 +10,10 @@ constexpr std::uint32_t kNoLabel = 0xFFFF'FFFF;
 constexpr std::uint8_t kShortSize = 2;
 constexpr std::uint8_t kLongJump = 5;
 constexpr std::uint8_t kLongBranch = 6;
+constexpr std::uint32_t kStore = 8;
+// One instruction, by its size.
+constexpr std::array<std::array<std::uint8_t, 4>, 5> kNops = {
+    {{}, {0x90}, {0x66, 0x90}, {0x0F, 0x1F, 0x00}, {0x0F, 0x1F, 0x40, 0x00}}};
 constexpr std::array<std::uint8_t, 6> kCallSlot = {0xFF, 0x15}, kJumpSlot = {0xFF, 0x25};
 
 void store32(std::span<std::byte> out, std::size_t offset, std::int64_t value) {
@@ -41,6 +45,8 @@ CodeBuilder::Item& CodeBuilder::add(Item::Kind kind, std::span<const std::uint8_
 }
 
 void CodeBuilder::bytes(std::span<const std::uint8_t> code) { add(Item::Kind::Bytes, code); }
+
+void CodeBuilder::padForOneStore(std::uint32_t size) { add(Item::Kind::Padding, {}).bytes = size; }
 
 void CodeBuilder::ripAbsolute(std::span<const std::uint8_t> code, std::uint8_t dispOffset, VirtAddr target) {
   Item& item = add(Item::Kind::RipAbsolute, code);
@@ -147,6 +153,8 @@ void CodeBuilder::layOut() {
   std::uint32_t offset = 0;
   for (Item& item : m_items) {
     item.offset = offset;
+    if (item.kind == Item::Kind::Padding)
+      item.size = std::uint8_t(offset % kStore + item.bytes > kStore ? kStore - offset % kStore : 0);
     offset += item.size;
   }
   m_size = offset;
@@ -162,7 +170,7 @@ std::uint32_t CodeBuilder::endOf(Label label) const {
   return item.offset + item.size;
 }
 
-// Short until shown to be too far: growing one can only push others apart, so this ends.
+// Short until shown to be too far, and then never again, so this ends.
 void CodeBuilder::settle() {
   for (bool changed = true; changed;) {
     changed = false;
@@ -206,6 +214,9 @@ std::vector<std::byte> CodeBuilder::encode(std::vector<Reference>& references) c
       case Item::Kind::JumpTable:
         std::memcpy(code.data(), m_pool.data() + item.bytes, item.size);
         if (item.kind != Item::Kind::Bytes) refer(item.dispOffset, false);
+        break;
+      case Item::Kind::Padding:
+        std::memcpy(code.data(), kNops[item.size].data(), item.size);
         break;
       case Item::Kind::Call:
       case Item::Kind::CallRoutine:

@@ -43,6 +43,7 @@ class CodeBuilder {
   struct Item {
     enum class Kind : std::uint8_t {
       Bytes,  // as they are
+      Padding,  // NOPs, so that the next item, of `bytes` bytes, does not cross a multiple of eight
       RipAbsolute,  // bytes with a 32-bit displacement to `target`, which stays where it is
       RipLabel,  // the same, to `label`
       RipTable,  // the same, to the lookup table of the function that starts at `target`
@@ -60,7 +61,7 @@ class CodeBuilder {
     std::uint8_t dispOffset = 0;  // of the displacement within the bytes
     bool isLong = false;  // a Jump or Branch with 32 bits of displacement
     bool passesEntry = false;  // of the function at `target`, a Jump or Call does
-    std::uint32_t bytes = 0;  // index into the pool
+    std::uint32_t bytes = 0;  // index into the pool; of Padding: the size of what it is for
     std::uint32_t origin = 0;  // index into origins
     Label label;
     VirtAddr target;
@@ -74,6 +75,9 @@ class CodeBuilder {
 
   void bytes(std::span<const std::uint8_t> code);
   void bytes(std::initializer_list<std::uint8_t> code) { bytes(std::span(code.begin(), code.size())); }
+  // So that what comes next, of that size, which is at least four, can be written over by one store, if the
+  // code is placed at a multiple of eight.
+  void padForOneStore(std::uint32_t size);
   void ripAbsolute(std::span<const std::uint8_t> code, std::uint8_t dispOffset, VirtAddr target);
   void ripLabel(std::span<const std::uint8_t> code, std::uint8_t dispOffset, Label label);
   void ripTable(std::span<const std::uint8_t> code, std::uint8_t dispOffset, VirtAddr function);

@@ -6,6 +6,7 @@
 #include "instrument/analysis/stubs.h"
 #include "instrument/emit/bit_routines.h"
 #include "instrument/emit/dispatch.h"
+#include "instrument/emit/load_routines.h"
 #include "instrument/emit/probe_parts.h"
 #include "instrument/emit/record_routines.h"
 #include "instrument/flow/layout.h"
@@ -215,14 +216,14 @@ class Emitter {
     m_heads[block.dag] = isShared(block, free)
                              ? emitSharedHead(m_code, record, free, cursorAt(block), m_out.routines)
                              : emitHeadProbe(m_code, record, free, cursorAt(block), m_options.moduleSlots);
+    if (m_heads[block.dag].taken.index != Label{}.index)
+      m_out.routines.set(loadRoutine(m_heads[block.dag].scratch));
     // Told apart from the probe: the record is there.
     m_separate.push_back(m_heads[block.dag].claimed);
   }
 
-  // In place it costs no call; but to bring the cursor along is worth more.
-  bool isShared(const Block& block, Free free) const {
-    return canBeShared(block, free) && (!block.hot || isBrought(block));
-  }
+  // In place it costs no call.
+  bool isShared(const Block& block, Free free) const { return canBeShared(block, free) && !block.hot; }
   bool canBeShared(const Block& block, Free free) const {
     if (!m_shares || !free.flags) return false;
     if ((block.flags & format::kBlockReturnPoint) != 0) return true;
@@ -242,11 +243,11 @@ class Emitter {
     if (!m_keeps) return Cursor::InMemory;
     const bool comesFromElsewhere =
         (block.flags & (format::kBlockReturnPoint | format::kBlockLandingPad)) != 0 || sharesEntry(block);
-    return comesFromElsewhere && !isBrought(block) ? Cursor::Loaded : Cursor::Kept;
+    if (isBrought(block)) return isShared(block, freeAt(block)) ? Cursor::Kept : Cursor::Brought;
+    return comesFromElsewhere ? Cursor::Loaded : Cursor::Kept;
   }
 
-  // Whether all calls that return there bring the cursor. Only routines can be told that it is not so any
-  // more.
+  // Whether all calls that return there bring the cursor.
   bool isBrought(const Block& block) const {
     constexpr auto kBehindCall = format::kBlockReturnPoint | format::kBlockLandingPad;
     if (!m_keeps || (block.flags & kBehindCall) != format::kBlockReturnPoint ||
@@ -495,8 +496,12 @@ class Emitter {
     for (const Label block : m_blocks) m_out.blocks.push_back(m_code.offsetOf(block));
     if (m_options.probes) {
       m_out.records.reserve(m_heads.size());
-      for (const HeadProbe& head : m_heads)
+      for (const HeadProbe& head : m_heads) {
         m_out.records.push_back(m_code.endOf(head.record) - std::uint32_t(sizeof(format::Word)));
+        if (head.taken.index != Label{}.index)
+          m_out.broughtHeads.push_back({m_code.offsetOf(head.taken), head.scratch});
+      }
+      std::ranges::sort(m_out.broughtHeads, {}, &FunctionCode::BroughtHead::taken);
     }
     auto separate = m_separate.begin();
     auto exact = m_exact.begin();

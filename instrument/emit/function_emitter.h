@@ -57,7 +57,12 @@ struct FunctionCode {
   std::vector<std::uint32_t> blocks;  // where other code enters a block: in front of its probe
   std::uint32_t behindEntry = 0;  // the entry behind its probe: where a record goes on that passes that
   std::vector<std::uint32_t> records;  // the record words of head probes
-  RoutineSet routines;  // that its probes call
+  RoutineSet routines;  // that its probes call, or may come to call
+  struct BroughtHead {
+    std::uint32_t taken;  // the instruction that takes the cursor
+    unsigned reg;  // into that
+  };
+  std::vector<BroughtHead> broughtHeads;  // by rising offset
   std::vector<CopiedTable> jumpTables;
   VirtAddr place;  // where it goes, once known
   VirtAddr tablePlace;

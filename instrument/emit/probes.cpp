@@ -2,6 +2,7 @@
 
 #include <array>
 #include "instrument/emit/probe_parts.h"
+#include "runtime/format/module.h"
 #include "runtime/format/ring.h"
 
 namespace traceback::instrument {
@@ -64,6 +65,10 @@ HeadProbe headWithDeadFlags(CodeBuilder& code, std::uint32_t record, Free free, 
   const unsigned r = out.scratch = scratch.take();
   out.wrap = code.newLabel();
   out.wrapOutOfLine = true;
+  if (cursor == Cursor::Brought) {
+    code.padForOneStore(format::kBroughtHeadSize);
+    out.taken = boundLabel(code);
+  }
   takeCursor(code, r, cursor);
   compareWithSentinel(code, r);
   code.branch(kEqual, out.wrap);

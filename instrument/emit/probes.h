@@ -21,6 +21,8 @@
 //           mov %fs:-4096, r; paddq 48(r), %xmm15; movlps %xmm15, (r)
 //           behind calls of what may have lost it and at landing pads, in front: mov %fs:-4096, r; movq (r),
 //           %xmm15; mov (r), r
+//           behind calls of what brings it along, nothing, but that first instruction can be written over by
+//           a call of a load routine (load_routines.h): it may have a NOP in front
 //   wrap    by ModuleSlots.wrapKept, which sets xmm15 too
 //   light   movq %xmm15, r; orb $bit, byte(r)
 //
@@ -52,11 +54,13 @@ enum class Cursor : std::uint8_t {
   InMemory,
   Kept,  // in xmm15
   Loaded,  // in memory, and leaves it in xmm15
+  Brought,  // in xmm15, as a callee's copy left it
 };
 
 struct HeadProbe {
   Label record;  // the instruction that holds the record word, in its last four bytes
   Label claimed;  // from here on the record is there
+  Label taken;  // of one that was brought the cursor: the instruction that takes it
   // Out of line, to be emitted later by emitWrap(); none if the probe has it inline.
   Label wrap, resume;
   unsigned scratch = 0;
@@ -64,6 +68,7 @@ struct HeadProbe {
   bool kept = false;
 };
 
+// Cursor::Brought only with the flags dead.
 HeadProbe emitHeadProbe(CodeBuilder& code, std::uint32_t record, Free free, Cursor cursor,
                         VirtAddr moduleSlots);
 void emitWrap(CodeBuilder& code, const HeadProbe& probe, VirtAddr moduleSlots);

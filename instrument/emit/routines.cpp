@@ -1,6 +1,7 @@
 #include "instrument/emit/routines.h"
 
 #include "instrument/emit/bit_routines.h"
+#include "instrument/emit/load_routines.h"
 #include "instrument/emit/probe_parts.h"
 #include "instrument/emit/record_routines.h"
 
@@ -24,8 +25,9 @@ Routines emitRoutines(const RoutineSet& used, VirtAddr moduleSlots) {
   Routines out;
   for (unsigned number = 0; number < kRoutines; ++number) {
     if (!used.test(number)) continue;
-    out.offsets[number] = number < kRecordRoutines ? emitRecordRoutine(number, moduleSlots, out)
-                                                   : emitBitRoutine(number - kRecordRoutines, out);
+    out.offsets[number] = number < kFirstBitRoutine    ? emitRecordRoutine(number, moduleSlots, out)
+                          : number < kFirstLoadRoutine ? emitBitRoutine(number - kFirstBitRoutine, out)
+                                                       : emitLoadRoutine(number - kFirstLoadRoutine, out);
   }
   return out;
 }

@@ -1,5 +1,6 @@
 // Code of a module that its probes share: they call it where that takes fewer bytes (record_routines.h,
-// bit_routines.h). It stands in front of the copies.
+// bit_routines.h), or
+// once nobody brings the cursor any more (load_routines.h). It stands in front of the copies.
 #pragma once
 
 #include <array>
@@ -13,9 +14,12 @@
 
 namespace traceback::instrument {
 
-// Numbers of routines: those that write records first, then those that set bits.
-inline constexpr unsigned kRecordRoutines = 512, kBitRoutines = 64;
-inline constexpr unsigned kRoutines = kRecordRoutines + kBitRoutines;
+// Numbers of routines: those that write records first, then those that set bits, then those that load the
+// cursor.
+inline constexpr unsigned kRecordRoutines = 512, kBitRoutines = 64, kLoadRoutines = 16;
+inline constexpr unsigned kFirstBitRoutine = kRecordRoutines,
+                          kFirstLoadRoutine = kFirstBitRoutine + kBitRoutines,
+                          kRoutines = kFirstLoadRoutine + kLoadRoutines;
 using RoutineSet = std::bitset<kRoutines>;
 
 struct Routines {
@@ -25,6 +29,7 @@ struct Routines {
   // `start` is from the front of `code`.
   std::vector<format::RecordRoutine> records;
   std::vector<format::BitRoutine> bits;
+  std::vector<format::LoadRoutine> loads;
 
   // Settles it, and says where it begins.
   std::uint32_t append(CodeBuilder& routine, std::uint32_t alignment);

@@ -36,7 +36,8 @@ struct Block {
   bool mayPass = false;  // it may lead behind the probe of the callee's entry
   bool passesEntry = false;  // it does: the record goes on there; the bit is set if a slot leads elsewhere
   bool bringsCursor = false;  // of a call: the callee comes back with the cursor in xmm15
-  // As a profile says: in hundredths, how often its branch is taken; and whether many records begin with it.
+  // As a profile says: in hundredths, how often its branch is taken; and whether it runs more than hardly
+  // ever.
   std::optional<std::uint8_t> taken;
   bool hot = false;
   std::uint64_t ran = 0;  // how often it was gone through, as far as counted

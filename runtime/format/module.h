@@ -15,8 +15,8 @@ namespace traceback::format {
 
 inline constexpr std::uint64_t kModuleMagic = 0x0A0D'444F'4D54'4254;  // "TBTMOD\r\n"
 // The probes of versions up to 3 claimed a word before they wrote it, which rings of version 2 (ring.h) are
-// not made for: such a file runs untraced. From 5 on there are bit routines.
-inline constexpr std::uint32_t kModuleVersion = 5;
+// not made for: such a file runs untraced. From 5 on there are bit routines, from 6 on brought heads.
+inline constexpr std::uint32_t kModuleVersion = 6;
 inline constexpr std::uint32_t kOldestModuleVersion = 4;
 
 // In the module's writable data, zero until the runtime binds the module.
@@ -81,6 +81,28 @@ struct BitRoutine {
 inline constexpr std::uint32_t kBitRoutineKeepsRax = 5, kBitRoutineKeepsRcx = 10;  // from there on
 static_assert(sizeof(BitRoutine) == 8);
 
+// Code that takes the cursor into a register and xmm15 from memory, for brought heads that cannot find it
+// there any more: they call it then. Nothing else is changed. Sorted by `start`; all come behind the bit
+// routines.
+struct LoadRoutine {
+  std::uint32_t start;  // link-time address
+  std::uint8_t reg;  // x86 numbering
+  std::uint8_t size;
+  std::uint8_t reserved[2];
+};
+static_assert(sizeof(LoadRoutine) == 8);
+
+// Where a head probe, behind a call, takes the cursor from xmm15 as the callee left it, by an instruction of
+// five bytes, all within eight at a multiple of eight: a runtime that cannot vouch for callees any more
+// writes a call of that routine over it. What is below the stack pointer there is nobody's. Sorted by
+// `start`.
+struct BroughtHead {
+  std::uint32_t start;  // of the instruction, a link-time address within the copies
+  std::uint32_t routine;  // of the LoadRoutine
+};
+inline constexpr std::uint32_t kBroughtHeadSize = 5, kBroughtHeadWithin = 8;
+static_assert(sizeof(BroughtHead) == 8);
+
 struct ModuleHeader {
   std::uint64_t magic;
   std::uint32_t version;
@@ -100,7 +122,10 @@ struct ModuleHeader {
   std::uint32_t routineCount;
   std::uint32_t bitRoutineOffset;  // BitRoutine[bitRoutineCount]; none before version 5
   std::uint32_t bitRoutineCount;
-  std::uint64_t reserved[2];
+  std::uint32_t loadRoutineOffset;  // LoadRoutine[loadRoutineCount]; none before version 6
+  std::uint32_t loadRoutineCount;
+  std::uint32_t broughtHeadOffset;  // BroughtHead[broughtHeadCount]; none before version 6
+  std::uint32_t broughtHeadCount;
 };
 static_assert(sizeof(ModuleHeader) == 120);
 

@@ -1,4 +1,5 @@
-// Record routines that take the cursor from xmm15 as a callee's copy left it (kRoutineBroughtCursor).
+// Record routines and heads that take the cursor from xmm15 as a callee's copy left it
+// (kRoutineBroughtCursor, BroughtHead).
 #pragma once
 
 #include <cstdint>

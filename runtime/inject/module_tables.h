@@ -23,5 +23,11 @@ inline std::span<const format::RecordRoutine> recordRoutinesOf(const format::Mod
 inline std::span<const format::BitRoutine> bitRoutinesOf(const format::ModuleHeader& header) {
   return tableOf<format::BitRoutine>(header, header.bitRoutineOffset, header.bitRoutineCount);
 }
+inline std::span<const format::LoadRoutine> loadRoutinesOf(const format::ModuleHeader& header) {
+  return tableOf<format::LoadRoutine>(header, header.loadRoutineOffset, header.loadRoutineCount);
+}
+inline std::span<const format::BroughtHead> broughtHeadsOf(const format::ModuleHeader& header) {
+  return tableOf<format::BroughtHead>(header, header.broughtHeadOffset, header.broughtHeadCount);
+}
 
 }  // namespace traceback::inject

@@ -99,6 +99,8 @@ bool isSound(const dl_phdr_info& info, const ModuleHeader& header, const Segment
          tableFits(header.fixupOffset, header.fixupCount, sizeof(std::uint32_t), size) &&
          tableFits(header.routineOffset, header.routineCount, sizeof(format::RecordRoutine), size) &&
          tableFits(header.bitRoutineOffset, header.bitRoutineCount, sizeof(format::BitRoutine), size) &&
+         tableFits(header.loadRoutineOffset, header.loadRoutineCount, sizeof(format::LoadRoutine), size) &&
+         tableFits(header.broughtHeadOffset, header.broughtHeadCount, sizeof(format::BroughtHead), size) &&
          header.copyStart <= header.copyEnd && header.copyStart >= header.address &&
          header.copyEnd - header.address <= size && header.codeBase >= format::kFirstCode &&
          header.codeSpan <= format::kEndCode - format::kFirstCode &&
@@ -492,10 +494,14 @@ RoutineAt routineAt(std::uint64_t address) {
       continue;
     const auto link = static_cast<std::uint32_t>(address - bound[i].bias);
     for (const format::BitRoutine& routine : bitRoutinesOf(*header))
-      if (link - routine.start < routine.size) return {nullptr, &routine, bound[i].bias + routine.start};
+      if (link - routine.start < routine.size)
+        return {.bit = &routine, .start = bound[i].bias + routine.start};
+    for (const format::LoadRoutine& routine : loadRoutinesOf(*header))
+      if (link - routine.start < routine.size)
+        return {.load = &routine, .start = bound[i].bias + routine.start};
     for (const format::RecordRoutine& routine : recordRoutinesOf(*header))
       if (link - routine.start < routine.wrap + format::kRoutineWrapSize)
-        return {&routine, nullptr, bound[i].bias + routine.start};
+        return {.record = &routine, .start = bound[i].bias + routine.start};
     return {};
   }
   return {};

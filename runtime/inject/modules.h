@@ -18,8 +18,8 @@ void forgetModuleLock();
 // Whether some module is bound.
 bool anyModuleBound();
 
-// From now on no record routine takes the cursor from xmm15 as a callee left it (kRoutineBroughtCursor): a
-// thread is about to go on in original code in the middle of one. For handlers, too.
+// From now on no probe takes the cursor from xmm15 as a callee left it (kRoutineBroughtCursor, BroughtHead):
+// a thread is about to go on in original code in the middle of one. For handlers, too.
 void distrustCallees();
 
 // The original address for one in a copy; the address itself for any other.
@@ -28,10 +28,11 @@ std::uint64_t originalAddress(std::uint64_t address);
 std::uint64_t originalReturnAddress(std::uint64_t address);
 bool isInCopy(std::uint64_t address);
 
-// The routine that has an address: one of the two, or none.
+// The routine that has an address: one of the three, or none.
 struct RoutineAt {
   const format::RecordRoutine* record = nullptr;
   const format::BitRoutine* bit = nullptr;
+  const format::LoadRoutine* load = nullptr;
   std::uint64_t start = 0;  // in the process
 };
 RoutineAt routineAt(std::uint64_t address);

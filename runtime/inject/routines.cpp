@@ -49,21 +49,32 @@ void finish(const format::BitRoutine& routine, std::uint64_t offset, const std::
   *cursor |= Word{1} << routine.bit;
 }
 
+void finish(const format::LoadRoutine& routine, ucontext_t& context) {
+  constexpr int kNumbers[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+                              REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+  const auto cursor = reinterpret_cast<std::uint64_t>(cursorOf(*slot()));
+  context.uc_mcontext.gregs[kNumbers[routine.reg % 16]] = static_cast<greg_t>(cursor);
+  if (context.uc_mcontext.fpregs != nullptr)
+    memcpy(&context.uc_mcontext.fpregs->_xmm[15], &cursor, sizeof cursor);
+}
+
 }  // namespace
 
 void leaveRoutine(ucontext_t& context) {
   greg_t* const registers = context.uc_mcontext.gregs;
   const auto pc = static_cast<std::uint64_t>(registers[REG_RIP]);
   const RoutineAt routine = routineAt(pc);
-  if (routine.record == nullptr && routine.bit == nullptr) return;
+  if (routine.record == nullptr && routine.bit == nullptr && routine.load == nullptr) return;
   const auto* const stack = reinterpret_cast<const std::uint64_t*>(registers[REG_RSP]);
   const std::uint64_t offset = pc - routine.start;
   registers[REG_RSP] += static_cast<greg_t>(sizeof *stack);
   registers[REG_RIP] = static_cast<greg_t>(stack[0]);
   if (routine.record != nullptr)
     finish(*routine.record, offset, stack, context);
-  else
+  else if (routine.bit != nullptr)
     finish(*routine.bit, offset, stack, context);
+  else
+    finish(*routine.load, context);
 }
 
 }  // namespace traceback::inject

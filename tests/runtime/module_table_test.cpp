@@ -287,6 +287,32 @@ class ModuleTableTest : public QObject {
     }
   }
 
+  // In code that may run meanwhile: by one store, and nothing beside it.
+  void headsCallARoutineOnceCalleesAreDistrusted() {
+    Object object(1, 0x10000);
+    constexpr std::uint32_t kTable = 0x100, kRoutine = 0x140, kFirst = kCopy + 0x23, kCrossing = kCopy + 0x44;
+    const std::array<format::BroughtHead, 2> heads{
+        {{kCode + kFirst, kCode + kRoutine}, {kCode + kCrossing, kCode + kRoutine}}};
+    ModuleHeader header = object.header();
+    header.broughtHeadOffset = kTable;
+    header.broughtHeadCount = 2;
+    object.write(header);
+    ::mprotect(object.code(), kPage, PROT_READ | PROT_WRITE);
+    std::memcpy(object.code() + kTable, heads.data(), sizeof heads);
+    std::memset(object.code() + kCopy + 0x20, 0x90, 0x40);
+    ::mprotect(object.code(), kPage, PROT_READ | PROT_EXEC);
+    std::array<std::uint8_t, 0x40> expected;
+    expected.fill(0x90);
+    load(object);
+    inject::bindNewModules();
+    QVERIFY(object.isBound());
+    inject::distrustCallees();
+    const std::int32_t distance = std::int32_t(kRoutine) - std::int32_t(kFirst + 5);
+    expected[3] = 0xE8;
+    std::memcpy(expected.data() + 4, &distance, sizeof distance);
+    QVERIFY(std::memcmp(object.code() + kCopy + 0x20, expected.data(), expected.size()) == 0);
+  }
+
   void theVersionBeforeIsBound() {
     Object object(1, 0x10000);
     ModuleHeader header = object.header();

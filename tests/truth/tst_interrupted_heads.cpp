@@ -25,11 +25,14 @@ class TestInterruptedHeads : public QObject {
   void handlersSeeTheProgram();
   void handlersSeeTheProgramWhereNothingRanAsAProfileSays_data();
   void handlersSeeTheProgramWhereNothingRanAsAProfileSays();
+  void handlersSeeTheProgramWhereAllRanAsAProfileSays_data();
+  void handlersSeeTheProgramWhereAllRanAsAProfileSays();
   void withoutThemNoneIsShared();
 
  private:
   using Prepared = Attempt<std::unique_ptr<ProductRun>>;
-  static void interrupt(const QString& original, const Prepared& run, const QSet<QString>& parts);
+  static void interrupt(const QString& original, const Prepared& run, const QSet<QString>& parts,
+                        bool skipsFault = false);
 };
 
 namespace {
@@ -53,6 +56,7 @@ const QSet<QString> kOfHeads = {"before the record", "before the claim", "behind
                                 "on the way to the runtime"};
 const QSet<QString> kOfBits = {"before the registers are kept", "before they are given back",
                                "as they are given back"};
+const QSet<QString> kOfLoads = {"before the cursor is loaded", "as it is loaded"};
 
 // What the file says of its routines, by where they start.
 class RoutineParts {
@@ -61,10 +65,16 @@ class RoutineParts {
       : m_records(file.table<format::RecordRoutine>(file.module.routineOffset, file.module.routineCount)
                       .value_or(std::vector<format::RecordRoutine>())),
         m_bits(file.table<format::BitRoutine>(file.module.bitRoutineOffset, file.module.bitRoutineCount)
-                   .value_or(std::vector<format::BitRoutine>())) {}
+                   .value_or(std::vector<format::BitRoutine>())),
+        m_loads(file.table<format::LoadRoutine>(file.module.loadRoutineOffset, file.module.loadRoutineCount)
+                    .value_or(std::vector<format::LoadRoutine>())) {}
 
-  bool empty() const { return m_records.empty() && m_bits.empty(); }
-  std::uint64_t start() const { return m_records.empty() ? m_bits.front().start : m_records.front().start; }
+  bool empty() const { return m_records.empty() && m_bits.empty() && m_loads.empty(); }
+  std::uint64_t start() const {
+    return !m_records.empty() ? m_records.front().start
+           : !m_bits.empty()  ? m_bits.front().start
+                              : m_loads.front().start;
+  }
 
   QString at(std::uint64_t pc) const {
     for (const auto& routine : m_bits) {
@@ -74,6 +84,12 @@ class RoutineParts {
       return offset < format::kBitRoutineKeepsRcx ? "before the registers are kept"
              : offset < routine.size - kLoads     ? "before they are given back"
                                                   : "as they are given back";
+    }
+    for (const auto& routine : m_loads) {
+      constexpr unsigned kSegment = 9;
+      const std::uint64_t offset = pc - routine.start;
+      if (offset < routine.size)
+        return offset <= kSegment ? "before the cursor is loaded" : "as it is loaded";
     }
     for (auto routine = m_records.rbegin(); routine != m_records.rend(); ++routine) {
       if (pc < routine->start) continue;
@@ -89,6 +105,7 @@ class RoutineParts {
  private:
   std::vector<format::RecordRoutine> m_records;
   std::vector<format::BitRoutine> m_bits;
+  std::vector<format::LoadRoutine> m_loads;
 };
 
 }  // namespace
@@ -131,9 +148,31 @@ void TestInterruptedHeads::handlersSeeTheProgramWhereNothingRanAsAProfileSays() 
   interrupt(original, prepareAsIfNothingRan(original, options), kOfHeads + kOfBits);
 }
 
+void TestInterruptedHeads::handlersSeeTheProgramWhereAllRanAsAProfileSays_data() {
+  QTest::addColumn<QString>("build");
+  QTest::addColumn<bool>("skipsFault");
+  QTest::newRow("O2") << "O2" << false;
+  QTest::newRow("O0") << "O0" << false;
+  QTest::newRow("O2, where callees cannot be relied upon") << "O2" << true;
+  QTest::newRow("O0, where callees cannot be relied upon") << "O0" << true;
+}
+
+// Then all are in place, and those behind calls are brought the cursor, or call routines to load it.
+void TestInterruptedHeads::handlersSeeTheProgramWhereAllRanAsAProfileSays() {
+  QFETCH(QString, build);
+  QFETCH(bool, skipsFault);
+  const QString original = QString(TRUTH_PROGRAM_DIR "/counting-") + build;
+  const auto run = prepareAsIfAllRan(original);
+  VERIFY_OUTCOME(run);
+  const auto file = InstrumentedFile::open((*run)->program().toStdString());
+  QVERIFY2(file, file ? "" : file.error().c_str());
+  QVERIFY(file->module.broughtHeadCount > 0);
+  interrupt(original, run, skipsFault ? kOfLoads : QSet<QString>(), skipsFault);
+}
+
 // With signals in each of those parts of routines, or, if there are none, in the copies.
-void TestInterruptedHeads::interrupt(const QString& original, const Prepared& run,
-                                     const QSet<QString>& parts) {
+void TestInterruptedHeads::interrupt(const QString& original, const Prepared& run, const QSet<QString>& parts,
+                                     bool skipsFault) {
   const bool inRoutines = !parts.isEmpty();
   VERIFY_OUTCOME(run);
   const auto listing = CodeListing::of(original);
@@ -141,7 +180,7 @@ void TestInterruptedHeads::interrupt(const QString& original, const Prepared& ru
   const auto file = InstrumentedFile::open((*run)->program().toStdString());
   QVERIFY2(file, file ? "" : file.error().c_str());
   const RoutineParts routines(*file);
-  QCOMPARE(!routines.empty(), inRoutines);
+  if (inRoutines) QVERIFY(!routines.empty());
   const Dose dose = parts.contains(kOfBits) ? kInMany : inRoutines ? kInRoutines : kInCopies;
   const CodeRange stepped = inRoutines ? CodeRange{routines.start(), file->module.copyStart}
                                        : CodeRange{file->module.copyStart, file->module.copyEnd};
@@ -159,16 +198,19 @@ void TestInterruptedHeads::interrupt(const QString& original, const Prepared& ru
   std::uint64_t sent = 0, steps = 0;
   {
     SteppedProcess process;
-    const auto started = process.start((*run)->program().toStdString(),
-                                       {"counting", page.fileName().toStdString(), "1", "0", "asked"},
-                                       environment, file->elf.header().e_entry, {stepped});
+    const auto started = process.start(
+        (*run)->program().toStdString(),
+        {"counting", page.fileName().toStdString(), "1", "0", "asked", skipsFault ? "skips" : ""},
+        environment, file->elf.header().e_entry, {stepped});
     QVERIFY2(started, started ? "" : started.error().c_str());
     bool pending = false;
     while (counts[0] < dose.numbers) {
       const auto stop = process.advance();
       QVERIFY2(stop, stop ? "" : stop.error().c_str());
       QVERIFY2(*stop != SteppedProcess::Stop::End, "it ended");
-      if (*stop == SteppedProcess::Stop::Signal) {
+      if (*stop == SteppedProcess::Stop::Signal && skipsFault && counts[0] == 0) {
+        QCOMPARE(process.signal(), SIGSEGV);
+      } else if (*stop == SteppedProcess::Stop::Signal) {
         QCOMPARE(process.signal(), SIGALRM);
         pending = false;
         ++sent;

@@ -3,8 +3,10 @@
 #include <QtTest>
 #include <csignal>
 
+#include "tests/truth/instrumented_file.h"
 #include "tests/truth/product_run.h"
 #include "tests/truth/verify_outcome.h"
+#include "tests/truth/written_profile.h"
 
 using namespace traceback::truth;
 
@@ -12,15 +14,32 @@ class TestSkippedFaults : public QObject {
   Q_OBJECT
 
  private slots:
+  void noRecordGoesWhereTheCursorIsNot_data();
   void noRecordGoesWhereTheCursorIsNot();
 };
 
+void TestSkippedFaults::noRecordGoesWhereTheCursorIsNot_data() {
+  QTest::addColumn<bool>("allRan");
+  QTest::newRow("heads in routines") << false;
+  QTest::newRow("heads in place, by a profile") << true;
+}
+
 void TestSkippedFaults::noRecordGoesWhereTheCursorIsNot() {
+  QFETCH(bool, allRan);
   const QString program = TRUTH_PROGRAM_DIR "/known/skips_faults",
                 library = TRUTH_PROGRAM_DIR "/known/libskips_faults.so";
-  const auto run = ProductRun::prepare(program), opened = ProductRun::prepare(library);
+  const auto prepare = [allRan](const QString& file) {
+    return allRan ? prepareAsIfAllRan(file) : ProductRun::prepare(file);
+  };
+  const auto run = prepare(program), opened = prepare(library);
   VERIFY_OUTCOME(run);
   VERIFY_OUTCOME(opened);
+  for (const auto* each : {&run, &opened}) {
+    const auto file = InstrumentedFile::open((**each)->program().toStdString());
+    QVERIFY2(file, file ? "" : file.error().c_str());
+    QCOMPARE(file->module.broughtHeadCount > 0, allRan);
+    QCOMPARE(file->module.routineCount > 0, !allRan);
+  }
   const auto plain = runToEnd(program, {library}, (*run)->plainEnvironment());
   VERIFY_OUTCOME(plain);
   // 0 to 18 by threes, and 13 times what was there before.

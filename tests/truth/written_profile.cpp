@@ -20,31 +20,47 @@ QByteArray headOf(const QString& program) {
   return id.hasMatch() ? "traceback-profile 2\nmodule " + id.captured(1).toUtf8() + "\n" : QByteArray();
 }
 
-}  // namespace
+struct Counts {
+  unsigned long ran, taken, begun;  // taken: of a hundred
+};
 
-int writeRandomProfile(const QString& program, const QString& instrumented, unsigned seed,
-                       const QString& path) {
+template <typename CountsOfNext>
+int writeProfile(const QString& program, const QString& instrumented, const QString& path,
+                 CountsOfNext countsOfNext) {
   const auto file = InstrumentedFile::open(instrumented.toStdString());
   const QByteArray head = headOf(program);
   QFile out(path);
   if (!file || head.isEmpty() || !out.open(QFile::WriteOnly)) return 0;
   out.write(head);
-  std::mt19937 random(seed);
   int count = 0;
   for (const InstrumentedFunction& function : file->functions) {
     for (const format::BlockEntry& block : function.blocks) {
-      const auto taken = random() % 3 * 50;
-      const auto ran = random() % 3 * random() % 1000;
+      const Counts counts = countsOfNext();
       out.write(QString("%1 %2 100 %3 %4\n")
                     .arg(block.start, 0, 16)
-                    .arg(ran)
-                    .arg(taken)
-                    .arg(random() % 2)
+                    .arg(counts.ran)
+                    .arg(counts.taken)
+                    .arg(counts.begun)
                     .toUtf8());
       ++count;
     }
   }
   return count;
+}
+
+}  // namespace
+
+int writeRandomProfile(const QString& program, const QString& instrumented, unsigned seed,
+                       const QString& path) {
+  std::mt19937 random(seed);
+  return writeProfile(program, instrumented, path, [&random] {
+    const auto taken = random() % 3 * 50, ran = random() % 3 * random() % 1000, begun = random() % 2;
+    return Counts{ran, taken, begun};
+  });
+}
+
+int writeProfileOfAll(const QString& program, const QString& instrumented, const QString& path) {
+  return writeProfile(program, instrumented, path, [] { return Counts{100, 50, 50}; });
 }
 
 bool writeProfileOfNothing(const QString& program, const QString& path) {
@@ -59,6 +75,16 @@ Attempt<std::unique_ptr<ProductRun>> prepareAsIfNothingRan(const QString& progra
   const QTemporaryDir folder;  // only the instrumentor reads it
   const QString profile = folder.filePath("nothing.tbprofile");
   if (!writeProfileOfNothing(program, profile)) return std::unexpected("no profile of " + program);
+  return ProductRun::prepare(program, options + QStringList{"--profile", profile});
+}
+
+Attempt<std::unique_ptr<ProductRun>> prepareAsIfAllRan(const QString& program, const QStringList& options) {
+  const auto any = ProductRun::prepare(program);
+  if (!any) return std::unexpected(any.error());
+  const QTemporaryDir folder;
+  const QString profile = folder.filePath("all.tbprofile");
+  if (writeProfileOfAll(program, (*any)->program(), profile) == 0)
+    return std::unexpected("no profile of " + program);
   return ProductRun::prepare(program, options + QStringList{"--profile", profile});
 }
 

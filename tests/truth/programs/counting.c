@@ -1,7 +1,7 @@
 // Counts in shared memory, and executes for each number a path that spells it: what of the path is found
 // later must spell numbers that follow one another, up to the last one in the memory.
 //
-//   counting FILE THREADS MILLISECONDS [alarm] [timer] [asked]
+//   counting FILE THREADS MILLISECONDS [alarm] [timer] [asked] [skips]
 //
 // FILE is a page of counts: threads 0 to 255, then the handlers of SIGALRM (setitimer) and of SIGRTMIN
 // (timer_create), both every 200 microseconds; and a page of the threads' ids. After the time the program
@@ -9,6 +9,8 @@
 //
 // asked: nothing but a handler of SIGALRM, which others send. It looks at what was interrupted, and counts,
 // behind the others, what it finds there that cannot be.
+//
+// skips: before it counts, a handler of SIGSEGV goes on behind an instruction that faults.
 #define _GNU_SOURCE
 #include <execinfo.h>
 #include <fcntl.h>
@@ -102,6 +104,19 @@ static void onAsked(int signal, siginfo_t* info, void* data) {
   onAlarm(signal);
 }
 
+static void onFault(int signal, siginfo_t* info, void* data) {
+  (void)signal, (void)info;
+  ((ucontext_t*)data)->uc_mcontext.gregs[REG_RIP] += 3;
+}
+__attribute__((noinline)) static void skipFault(void) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = onFault;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGSEGV, &action, NULL);
+  __asm__ volatile("mov (%%rdi), %%rax" : : "D"(0) : "rax");
+}
+
 static uint64_t milliseconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -159,6 +174,8 @@ int main(int argc, char** argv) {
       action.sa_sigaction = onAsked;
       action.sa_flags = SA_RESTART | SA_SIGINFO;
       sigaction(SIGALRM, &action, NULL);
+    } else if (strcmp(argv[i], "skips") == 0) {
+      skipFault();
     } else if (strcmp(argv[i], "timer") == 0) {
       onClock(onTimer, SIGRTMIN);
       timer_t timer;

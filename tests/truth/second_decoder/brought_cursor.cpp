@@ -3,6 +3,7 @@
 #include <format>
 #include <iterator>
 
+#include "runtime/format/module.h"
 #include "runtime/format/ring.h"
 #include "tests/truth/second_decoder/copy_checker.h"
 
@@ -58,6 +59,21 @@ void CopyChecker::awaitBrought(const Line& line, std::uint64_t original) {
   m_awaitBrought[original] = {call->address, callee};
 }
 
+// What takes the cursor from xmm15 there can be made to load it, by one store.
+bool CopyChecker::checkBroughtHead(Line& line, std::uint64_t at, unsigned reg, std::uint64_t original) {
+  const auto entry = m_broughtHeads.find(at);
+  if (entry == m_broughtHeads.end())
+    return fail(line, at, "takes the cursor from xmm15 behind a call, and could not do otherwise"), false;
+  const auto routine = m_routines.loads.find(entry->second);
+  if (routine == m_routines.loads.end() || registerNumber(reg) != int(routine->second.reg))
+    return fail(line, at, "what it would call instead loads another register"), false;
+  if (line.pc - at != format::kBroughtHeadSize || at % 8 + format::kBroughtHeadSize > 8)
+    return fail(line, at, "cannot be replaced at once"), false;
+  m_broughtHeadsSeen.insert(at);
+  awaitBrought(line, original);
+  return checkRoutinesStack(line, at, true);
+}
+
 // Where the function's code leads out of it, other than by returns and calls.
 void CopyChecker::noteExits(const Line& line) {
   const format::FunctionEntry& entry = line.function->entry;
@@ -94,6 +110,9 @@ void CopyChecker::checkBrought() {
     if (!m_bringers.contains(brought.callee) || m_stayOriginal.contains(brought.call))
       m_findings.add(std::format("at {:#x}: behind the call at {:#x} the cursor need not be in xmm15",
                                  original, brought.call));
+  if (m_broken.empty() && m_broughtHeadsSeen.size() != m_broughtHeads.size())
+    m_findings.add(
+        std::format("of {} brought heads there are {}", m_broughtHeads.size(), m_broughtHeadsSeen.size()));
 }
 
 }  // namespace traceback::truth

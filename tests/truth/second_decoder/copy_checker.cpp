@@ -32,7 +32,14 @@ CopyChecker::CopyChecker(const ElfFile& original, const InstrumentedFile& file, 
       m_flags(flags),
       m_poisoned(poisoned),
       m_routines(readRoutines(file, findings)),
-      m_words(original) {}
+      m_words(original) {
+  const auto heads =
+      file.table<format::BroughtHead>(file.module.broughtHeadOffset, file.module.broughtHeadCount);
+  if (heads && std::ranges::is_sorted(*heads, {}, &format::BroughtHead::start))
+    for (const format::BroughtHead& head : *heads) m_broughtHeads[head.start] = head.routine;
+  else
+    findings.add("a table of brought heads outside of the file, or not sorted");
+}
 
 void CopyChecker::fail(const Line& line, std::uint64_t at, const std::string& what) {
   if (m_broken.empty() || m_broken.back() != &line.function->entry) m_broken.push_back(&line.function->entry);

@@ -167,6 +167,7 @@ class CopyChecker {
   void checkReached(const Line& line);
   static bool isReached(const Line& line, std::uint64_t address);
   bool checkHead(Line& line, unsigned reg, bool isCopied, std::uint64_t original);
+  bool checkBroughtHead(Line& line, std::uint64_t at, unsigned reg, std::uint64_t original);
   bool looksForSentinel(Line& line, unsigned reg);
   bool checkSentinelByFlags(Line& line, const Code& compare, unsigned reg, bool kept, std::uint64_t original);
   bool checkSentinelByCount(Line& line, const Code& load, unsigned reg, bool kept);
@@ -238,6 +239,10 @@ class CopyChecker {
     std::uint64_t call, callee;
   };
   std::map<std::uint64_t, Brought> m_awaitBrought;
+  // Heads that take the cursor from xmm15 behind calls, by the instruction that does, as the module's table
+  // has them: the routine to call instead.
+  std::map<std::uint64_t, std::uint64_t> m_broughtHeads;
+  std::set<std::uint64_t> m_broughtHeadsSeen;
   // By original start: where functions go on in others, by which of their instructions; nothing of those that
   // may end in original code.
   std::map<std::uint64_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> m_bringers;

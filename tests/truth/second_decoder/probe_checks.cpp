@@ -145,7 +145,9 @@ bool CopyChecker::checkClaim(Line& line, unsigned reg, bool kept, bool byFlags) 
 }
 
 //   (mov %fs:slot, reg;) movq (reg), %xmm15; mov (reg), reg    where control comes with something else in it
-//   movq %xmm15, reg                                           elsewhere, if the copy keeps the cursor
+//   movq %xmm15, reg                                           elsewhere, if the copy keeps the cursor;
+//                                                              behind a call that brings it, with a NOP in
+//                                                              front
 //   (mov %fs:slot, reg;) mov (reg), reg                        if not
 // then: is there a sentinel behind it, movl $record, 4(reg), and the step. What is in parentheses, or the
 // movq, was taken already.
@@ -162,9 +164,10 @@ bool CopyChecker::checkHead(Line& line, unsigned reg, bool isCopied, std::uint64
   const bool kept = isCopied || loads;
   if (!checkKeeps(line, kept)) return false;
   if (isCopied) {
-    if (callInFront(line, original) != nullptr)
-      return fail(line, line.pc, "takes the cursor from xmm15 behind a call"), false;
-    m_needCursor.insert(original);
+    if (callInFront(line, original) == nullptr)
+      m_needCursor.insert(original);
+    else if (!checkBroughtHead(line, line.pc - format::kBroughtHeadSize, reg, original))
+      return false;
   }
   if (!take(line, c)) return false;
   const bool byFlags = c.id == X86_INS_CMP;
@@ -292,6 +295,9 @@ bool CopyChecker::checkProbe(Line& line, Probe kind, std::uint64_t original, con
     spilled[c.reg1] = c.disp;
     if (!take(line, c)) return false;
   }
+  // What could be written over does not cross a multiple of eight.
+  if (kind == Probe::Head && c.id == X86_INS_NOP && m_broughtHeads.contains(line.pc) && !take(line, c))
+    return false;
   // The first head of a copy may be the first that says where the cursor is.
   const bool isCopied = c.id == X86_INS_MOVQ && c.reg1 == X86_REG_XMM15 && !c.memory &&
                         line.keeps.value_or(kind == Probe::Head && looksForSentinel(line, c.reg0));

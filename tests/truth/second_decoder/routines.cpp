@@ -135,6 +135,19 @@ bool readOne(const InstrumentedFile& file, const format::BitRoutine& entry, BitR
          code.is("488b4c24f0488b4424f8c3") && code.offset() == entry.size;
 }
 
+//   mov %fs:slot, %r; movq (%r), %xmm15; mov (%r), %r; ret
+bool readOne(const InstrumentedFile& file, const format::LoadRoutine& entry, LoadRoutine& out) {
+  const auto bytes = file.elf.at(entry.start, entry.size);
+  const unsigned r = entry.reg & 7, high = entry.reg >> 3;
+  if (!bytes || entry.reg > 15 || r == 4 || r == 5) return false;
+  Reader code(*bytes, entry.start);
+  out.reg = entry.reg;
+  return code.is(std::format("64{:02x}8b{:02x}2500f0ffff", 0x48 | high << 2, r << 3 | 4)) &&
+         code.is(std::format("f3{:02x}0f7e{:02x}", 0x44 | high, 0x38 | r)) &&
+         code.is(std::format("{:02x}8b{:02x}c3", 0x48 | high | high << 2, r << 3 | r)) &&
+         code.offset() == entry.size;
+}
+
 class AllRoutines {
  public:
   AllRoutines(const InstrumentedFile& file, Findings& findings)
@@ -144,7 +157,8 @@ class AllRoutines {
     const format::ModuleHeader& header = m_file.module;
     const auto records = m_file.table<format::RecordRoutine>(header.routineOffset, header.routineCount);
     const auto bits = m_file.table<format::BitRoutine>(header.bitRoutineOffset, header.bitRoutineCount);
-    if (!records || !bits) {
+    const auto loads = m_file.table<format::LoadRoutine>(header.loadRoutineOffset, header.loadRoutineCount);
+    if (!records || !bits || !loads) {
       m_findings.add("a table of routines outside of the file");
       return {};
     }
@@ -158,7 +172,17 @@ class AllRoutines {
       else
         m_findings.add(std::format("what is at {:#x} does not set a bit", entry.start));
     }
-    if (m_end < header.copyStart || !records->empty() || !bits->empty()) checkPadding(header.copyStart);
+    for (const format::LoadRoutine& entry : *loads) {
+      checkPadding(entry.start);
+      m_end = entry.start + entry.size;
+      LoadRoutine routine;
+      if (readOne(m_file, entry, routine))
+        m_out.loads[entry.start] = routine;
+      else
+        m_findings.add(std::format("what is at {:#x} does not load the cursor", entry.start));
+    }
+    if (m_end < header.copyStart || !records->empty() || !bits->empty() || !loads->empty())
+      checkPadding(header.copyStart);
     return std::move(m_out);
   }
 

@@ -27,10 +27,16 @@ struct BitRoutine {
   bool keeps = false;  // the cursor in xmm15
 };
 
+// Takes the cursor from memory into xmm15 and this register.
+struct LoadRoutine {
+  unsigned reg = 0;
+};
+
 // By address. What is not as it must be is a finding, and left out.
 struct Routines {
   std::map<std::uint64_t, RecordRoutine> records;
   std::map<std::uint64_t, BitRoutine> bits;
+  std::map<std::uint64_t, LoadRoutine> loads;
 };
 Routines readRoutines(const InstrumentedFile& file, Findings& findings);
 
