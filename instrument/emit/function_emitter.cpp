@@ -107,7 +107,9 @@ class Emitter {
   void emitUnkeptEntry() {
     setOrigin(m_function.instructions.front(), true);
     m_unkeptEntry = boundHere();
-    emitCursorLoad(m_code, freeAt(m_function.blocks.front()));
+    const Block& front = m_function.blocks.front();
+    if (front.hot) m_entryLoad = emitCursorComparison(m_code, freeAt(front));
+    if (!m_entryLoad) emitCursorLoad(m_code, freeAt(front));
   }
 
   void emitBlock(BlockIndex b) {
@@ -241,10 +243,12 @@ class Emitter {
 
   Cursor cursorAt(const Block& block) const {
     if (!m_keeps) return Cursor::InMemory;
-    const bool comesFromElsewhere =
-        (block.flags & (format::kBlockReturnPoint | format::kBlockLandingPad)) != 0 || sharesEntry(block);
-    if (isBrought(block)) return isShared(block, freeAt(block)) ? Cursor::Kept : Cursor::Brought;
-    return comesFromElsewhere ? Cursor::Loaded : Cursor::Kept;
+    constexpr auto kBehindCall = format::kBlockReturnPoint | format::kBlockLandingPad;
+    const bool comesFromElsewhere = (block.flags & kBehindCall) != 0 || sharesEntry(block);
+    const bool shared = isShared(block, freeAt(block));
+    if (isBrought(block)) return shared ? Cursor::Kept : Cursor::Brought;
+    if (!comesFromElsewhere) return Cursor::Kept;
+    return block.hot && !shared ? Cursor::Compared : Cursor::Loaded;
   }
 
   // Whether all calls that return there bring the cursor.
@@ -470,6 +474,9 @@ class Emitter {
       setOrigin(m_function.instructions[block.first], true);
       emitWrap(m_code, m_heads[block.dag], m_options.moduleSlots);
     }
+    if (!m_entryLoad) return;
+    setOrigin(m_function.instructions.front(), true);
+    emitLoad(m_code, *m_entryLoad);
   }
 
   void emitDisplaced(const EntryWindow& window) {
@@ -561,6 +568,7 @@ class Emitter {
   std::vector<Label> m_separate;  // where the records of head probes are claimed
   std::vector<Label> m_exact;  // jumps that pass them
   std::optional<Label> m_unkeptEntry;
+  std::optional<CursorLoad> m_entryLoad;
 };
 
 }  // namespace

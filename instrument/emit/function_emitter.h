@@ -8,7 +8,7 @@
 //             those that are turned round, when not
 //   heads apart: probes of heads that are only seldom come to, and jumps to the blocks
 //   slow ways: of jumps through tables, for what those do not have
-//   wraps:    the rare ends of head probes
+//   wraps:    the rare ends of head probes, and of entries that look for the cursor
 //   displaced: the original instructions that the entry's jump overwrote, and a jump to the rest of them
 #pragma once
 

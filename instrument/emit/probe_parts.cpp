@@ -61,7 +61,7 @@ void loadKept(CodeBuilder& code, unsigned r) {
 void takeCursor(CodeBuilder& code, unsigned r, Cursor cursor) {
   if (cursor == Cursor::Kept || cursor == Cursor::Brought) return copyKept(code, r);
   loadSegment(code, r);
-  if (cursor == Cursor::Loaded) loadKept(code, r);
+  if (cursor == Cursor::Loaded || cursor == Cursor::Compared) loadKept(code, r);
   load64(code, r, r);
 }
 

@@ -1,6 +1,8 @@
 #include "instrument/emit/probes.h"
 
+#include <algorithm>
 #include <array>
+
 #include "instrument/emit/probe_parts.h"
 #include "runtime/format/module.h"
 #include "runtime/format/ring.h"
@@ -27,6 +29,10 @@ class Scratch {
     }
     return use(reg);
   }
+  bool hasDead() const {
+    return std::ranges::any_of(
+        kScratchRegisters, [this](unsigned reg) { return (m_free & registerBit(reg)) != 0 && !used(reg); });
+  }
   void restore() {
     for (unsigned i = 0; i < m_spilled; ++i) emitRestore(m_code, m_slots[i], i);
   }
@@ -51,6 +57,17 @@ Label boundLabel(CodeBuilder& code) {
   return label;
 }
 
+// In front of what is to know the cursor: movq %xmm15, r; mov %fs:-4096, s; cmp r, (s); jne load
+CursorLoad compareCursor(CodeBuilder& code, unsigned r, unsigned s) {
+  CursorLoad out{.load = code.newLabel(), .back = {}, .cursor = r, .segment = s};
+  copyKept(code, r);
+  loadSegment(code, s);
+  code.bytes({rex(true, r, s), 0x39, modrm(0, r, s)});
+  code.branch(kNotEqual, out.load);
+  out.back = boundLabel(code);
+  return out;
+}
+
 // movl $record, 4(reg)
 Label emitRecord(CodeBuilder& code, unsigned reg, std::uint32_t record) {
   const Label label = boundLabel(code);
@@ -69,7 +86,10 @@ HeadProbe headWithDeadFlags(CodeBuilder& code, std::uint32_t record, Free free, 
     code.padForOneStore(format::kBroughtHeadSize);
     out.taken = boundLabel(code);
   }
-  takeCursor(code, r, cursor);
+  if (cursor == Cursor::Compared && scratch.hasDead())
+    out.load = compareCursor(code, r, scratch.take());
+  else
+    takeCursor(code, r, cursor);
   compareWithSentinel(code, r);
   code.branch(kEqual, out.wrap);
   out.record = out.resume = emitRecord(code, r, record);
@@ -120,6 +140,22 @@ HeadProbe emitHeadProbe(CodeBuilder& code, std::uint32_t record, Free free, Curs
 void emitWrap(CodeBuilder& code, const HeadProbe& probe, VirtAddr moduleSlots) {
   code.bind(probe.wrap);
   emitWrapAt(code, probe.resume, probe.scratch, probe.kept, moduleSlots);
+  if (probe.load) emitLoad(code, *probe.load);
+}
+
+std::optional<CursorLoad> emitCursorComparison(CodeBuilder& code, Free free) {
+  Scratch scratch(code, free);
+  if (!free.flags || !scratch.hasDead()) return std::nullopt;
+  const unsigned r = scratch.take();
+  if (!scratch.hasDead()) return std::nullopt;
+  return compareCursor(code, r, scratch.take());
+}
+
+void emitLoad(CodeBuilder& code, const CursorLoad& load) {
+  code.bind(load.load);
+  loadKept(code, load.segment);
+  load64(code, load.segment, load.cursor);
+  code.jump(load.back);
 }
 
 void emitCursorLoad(CodeBuilder& code, Free free) {

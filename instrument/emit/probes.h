@@ -23,6 +23,10 @@
 //           %xmm15; mov (r), r
 //           behind calls of what brings it along, nothing, but that first instruction can be written over by
 //           a call of a load routine (load_routines.h): it may have a NOP in front
+//           or, with another dead register s, behind what nobody vouches for but often runs, it is compared,
+//           for a value that is loaded has to wait for the store of the one before:
+//           movq %xmm15, r; mov %fs:-4096, s; cmp r, (s); jne load; and so on as above
+//   load    movq (s), %xmm15; mov (s), r; jmp back         out of line
 //   wrap    by ModuleSlots.wrapKept, which sets xmm15 too
 //   light   movq %xmm15, r; orb $bit, byte(r)
 //
@@ -36,6 +40,7 @@
 // slot, never on the stack.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "instrument/decode/instruction.h"
@@ -55,6 +60,13 @@ enum class Cursor : std::uint8_t {
   Kept,  // in xmm15
   Loaded,  // in memory, and leaves it in xmm15
   Brought,  // in xmm15, as a callee's copy left it
+  Compared,  // as Loaded, but mostly in xmm15 already
+};
+
+// The rare end of taking one that is compared, to be emitted out of line.
+struct CursorLoad {
+  Label load, back;
+  unsigned cursor = 0, segment = 0;  // registers
 };
 
 struct HeadProbe {
@@ -66,15 +78,19 @@ struct HeadProbe {
   unsigned scratch = 0;
   bool wrapOutOfLine = false;
   bool kept = false;
+  std::optional<CursorLoad> load;  // out of line, too
 };
 
-// Cursor::Brought only with the flags dead.
+// Cursor::Brought only with the flags dead; Compared is Loaded if there is no room for it.
 HeadProbe emitHeadProbe(CodeBuilder& code, std::uint32_t record, Free free, Cursor cursor,
                         VirtAddr moduleSlots);
 void emitWrap(CodeBuilder& code, const HeadProbe& probe, VirtAddr moduleSlots);
 void emitLightProbe(CodeBuilder& code, unsigned bit, Free free, bool kept);
 // Brings the cursor into xmm15. No flags.
 void emitCursorLoad(CodeBuilder& code, Free free);
+// The same where it mostly is there already, if two registers and the flags are dead.
+std::optional<CursorLoad> emitCursorComparison(CodeBuilder& code, Free free);
+void emitLoad(CodeBuilder& code, const CursorLoad& load);
 
 // Moves between a register and a spill slot. No flags.
 void emitSpill(CodeBuilder& code, unsigned reg, unsigned slot);

@@ -41,6 +41,48 @@ bool CopyChecker::checkCursorLoad(Line& line, const Needs& needs, bool& found) {
   return checkScratch(line, start, needs, line.scratch, false);
 }
 
+// Whether what is due compares the cursor in `reg` with that in memory.
+bool CopyChecker::comparesCursor(Line& line, unsigned reg) {
+  const std::uint64_t start = line.pc;
+  Code load, compare;
+  const bool compares = take(line, load) && load.id == X86_INS_MOV && load.segment == X86_REG_FS &&
+                        !load.memoryFirst && load.disp == format::kThreadSlot && code(line, compare) &&
+                        compare.id == X86_INS_CMP && compare.memoryFirst && compare.reg1 == reg;
+  line.pc = start;
+  return compares;
+}
+
+// Behind movq %xmm15, reg:
+//   mov %fs:slot, s; cmp reg, (s); jne load; back:
+bool CopyChecker::checkComparison(Line& line, unsigned reg, std::uint64_t original) {
+  Code segment, compare, branch;
+  if (!take(line, segment) || !take(line, compare) || !take(line, branch)) return false;
+  if (segment.reg0 == reg || compare.base != segment.reg0 || compare.disp != 0 || compare.width != 8 ||
+      branch.id != X86_INS_JNE)
+    return fail(line, compare.address, "does not compare the cursor: " + text(compare) + "; " + text(branch)),
+           false;
+  line.comparisons.push_back({branch.target, line.pc, original, reg, segment.reg0});
+  return true;
+}
+
+// Out of line: movq (s), %xmm15; mov (s), reg; jmp back
+bool CopyChecker::checkLoads(Line& line) {
+  std::uint64_t end = line.pc;
+  for (const Line::Comparison& from : line.comparisons) {
+    line.pc = from.load;
+    Code load, copy, jump;
+    if (!take(line, load) || !take(line, copy) || !take(line, jump)) return false;
+    if (load.id != X86_INS_MOVQ || load.reg0 != X86_REG_XMM15 || load.base != from.segment ||
+        load.disp != 0 || copy.id != X86_INS_MOV || copy.memoryFirst || copy.reg0 != from.cursor ||
+        copy.base != from.segment || copy.disp != 0 || jump.id != X86_INS_JMP || jump.target != from.back)
+      return fail(line, load.address, "does not load the cursor: " + text(load) + "; " + text(copy)), false;
+    m_places.push_back({from.load, 0, line.pc, from.original, 0});
+    end = std::max(end, line.pc);
+  }
+  line.pc = end;
+  return true;
+}
+
 // The instruction in front, if that is a call; else null.
 const Code* CopyChecker::callInFront(const Line& line, std::uint64_t original) {
   const auto due = std::ranges::lower_bound(line.original, original, {}, &Code::address);

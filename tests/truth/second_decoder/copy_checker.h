@@ -98,6 +98,11 @@ class CopyChecker {
     std::vector<bool> wrapsKept;
     std::optional<bool> keeps;  // the cursor in xmm15; not known before its first probe
     std::vector<std::uint64_t> wrapOrigins;
+    struct Comparison {  // of the cursor in xmm15 with that in memory
+      std::uint64_t load, back, original;
+      unsigned cursor, segment;  // registers
+    };
+    std::vector<Comparison> comparisons;
     struct Table {
       std::uint64_t lowest, range;
       unsigned indexSize;
@@ -167,6 +172,9 @@ class CopyChecker {
   void checkReached(const Line& line);
   static bool isReached(const Line& line, std::uint64_t address);
   bool checkHead(Line& line, unsigned reg, bool isCopied, std::uint64_t original);
+  bool comparesCursor(Line& line, unsigned reg);
+  bool checkComparison(Line& line, unsigned reg, std::uint64_t original);
+  bool checkLoads(Line& line);
   bool checkBroughtHead(Line& line, std::uint64_t at, unsigned reg, std::uint64_t original);
   bool looksForSentinel(Line& line, unsigned reg);
   bool checkSentinelByFlags(Line& line, const Code& compare, unsigned reg, bool kept, std::uint64_t original);

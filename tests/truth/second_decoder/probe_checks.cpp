@@ -147,7 +147,8 @@ bool CopyChecker::checkClaim(Line& line, unsigned reg, bool kept, bool byFlags) 
 //   (mov %fs:slot, reg;) movq (reg), %xmm15; mov (reg), reg    where control comes with something else in it
 //   movq %xmm15, reg                                           elsewhere, if the copy keeps the cursor;
 //                                                              behind a call that brings it, with a NOP in
-//                                                              front
+//                                                              front perhaps
+//   movq %xmm15, reg; mov %fs:slot, s; cmp reg, (s); jne       where something else may be in it
 //   (mov %fs:slot, reg;) mov (reg), reg                        if not
 // then: is there a sentinel behind it, movl $record, 4(reg), and the step. What is in parentheses, or the
 // movq, was taken already.
@@ -164,10 +165,13 @@ bool CopyChecker::checkHead(Line& line, unsigned reg, bool isCopied, std::uint64
   const bool kept = isCopied || loads;
   if (!checkKeeps(line, kept)) return false;
   if (isCopied) {
-    if (callInFront(line, original) == nullptr)
+    if (comparesCursor(line, reg)) {
+      if (!checkComparison(line, reg, original)) return false;
+    } else if (callInFront(line, original) == nullptr) {
       m_needCursor.insert(original);
-    else if (!checkBroughtHead(line, line.pc - format::kBroughtHeadSize, reg, original))
+    } else if (!checkBroughtHead(line, line.pc - format::kBroughtHeadSize, reg, original)) {
       return false;
+    }
   }
   if (!take(line, c)) return false;
   const bool byFlags = c.id == X86_INS_CMP;
@@ -300,7 +304,8 @@ bool CopyChecker::checkProbe(Line& line, Probe kind, std::uint64_t original, con
     return false;
   // The first head of a copy may be the first that says where the cursor is.
   const bool isCopied = c.id == X86_INS_MOVQ && c.reg1 == X86_REG_XMM15 && !c.memory &&
-                        line.keeps.value_or(kind == Probe::Head && looksForSentinel(line, c.reg0));
+                        line.keeps.value_or(kind == Probe::Head &&
+                                            (looksForSentinel(line, c.reg0) || comparesCursor(line, c.reg0)));
   if (!isCopied &&
       (c.id != X86_INS_MOV || c.segment != X86_REG_FS || c.memoryFirst || c.disp != format::kThreadSlot)) {
     line.pc = start;
@@ -309,7 +314,7 @@ bool CopyChecker::checkProbe(Line& line, Probe kind, std::uint64_t original, con
   found = true;
   const unsigned reg = c.reg0;
   const std::uint64_t core = line.pc;
-  bool isHead = isCopied && looksForSentinel(line, reg);
+  bool isHead = isCopied && (looksForSentinel(line, reg) || comparesCursor(line, reg));
   if (!isCopied) {
     if (!take(line, c)) return false;
     isHead = c.id == X86_INS_MOVQ || looksForSentinel(line, reg);
