@@ -6,6 +6,7 @@
 #include "instrument/analysis/stubs.h"
 #include "instrument/emit/bit_routines.h"
 #include "instrument/emit/dispatch.h"
+#include "instrument/emit/head_forms.h"
 #include "instrument/emit/load_routines.h"
 #include "instrument/emit/probe_parts.h"
 #include "instrument/emit/record_routines.h"
@@ -23,10 +24,7 @@ class Emitter {
       : m_program(program),
         m_function(function),
         m_options(options),
-        m_keeps(function.keepsCursor && options.probes && options.keepCursor),
-        m_shares(options.sharedHeads &&
-                 std::ranges::none_of(function.instructions, &Instruction::namesBelowStack)),
-        m_callsOthers(function.callsOthers()),
+        m_forms(function, options),
         m_targets(program, function),
         m_out(out),
         m_tables(m_code, program, function, m_targets, options.jumpTables) {}
@@ -37,12 +35,12 @@ class Emitter {
     m_heads.resize(m_function.dags.size());
     for (const Block& block : m_function.blocks) {
       m_blocks.push_back(m_code.newLabel());
-      m_behindHeads.push_back(hasProbe(block) ? m_code.newLabel() : m_blocks.back());
+      m_behindHeads.push_back(m_forms.hasProbe(block) ? m_code.newLabel() : m_blocks.back());
     }
     m_displaced = m_code.newLabel();
     if (window) emitGate();
-    if (m_keeps && (window || m_function.enteredWithoutCursor)) {
-      if (sharesEntry(m_function.blocks.front()))
+    if (m_forms.keepsCursor() && (window || m_function.enteredWithoutCursor)) {
+      if (m_forms.sharesEntry(m_function.blocks.front()))
         m_unkeptEntry = m_blocks.front();
       else
         emitUnkeptEntry();
@@ -120,7 +118,7 @@ class Emitter {
       if (isFallenInto(b)) passHead(b);
       setOrigin(m_function.instructions[block.first], true);
       m_code.bind(m_blocks[b]);
-      if (hasProbe(block)) {
+      if (m_forms.hasProbe(block)) {
         emitHead(block);
         m_code.bind(m_behindHeads[b]);
       } else if (const Block* branch = branchThatSetsItsBitIn(b)) {
@@ -167,8 +165,6 @@ class Emitter {
     m_code.jump(m_blocks[next]);
   }
 
-  bool hasProbe(const Block& block) const { return block.head && m_options.probes; }
-
   // Whether the record goes on from the block in front, whose code ends right here.
   bool isFallenInto(BlockIndex b) const {
     if (m_above == kNone || (m_above + 1 != b && !m_inverted)) return false;
@@ -193,7 +189,7 @@ class Emitter {
   // most of those that need them come from.
   bool isHeadApart(BlockIndex b) const {
     const Block& block = m_function.blocks[b];
-    if (!hasProbe(block) || !block.open) return false;
+    if (!m_forms.hasProbe(block) || !block.open) return false;
     constexpr auto kInPlace = format::kBlockEntry | format::kBlockReturnPoint | format::kBlockLoopHead;
     return (block.flags & kInPlace) == 0 && std::ranges::any_of(block.predecessors, [&](BlockIndex p) {
              const Block& from = m_function.blocks[p];
@@ -215,60 +211,15 @@ class Emitter {
     const std::uint32_t code = m_options.codeBase + m_function.dags[block.dag].code;
     const std::uint32_t record = format::dagRecord(code);
     const Free free = freeAt(block);
-    m_heads[block.dag] = isShared(block, free)
-                             ? emitSharedHead(m_code, record, free, cursorAt(block), m_out.routines)
-                             : emitHeadProbe(m_code, record, free, cursorAt(block), m_options.moduleSlots);
+    const Cursor cursor = m_forms.cursorAt(block);
+    m_heads[block.dag] = m_forms.isShared(block)
+                             ? emitSharedHead(m_code, record, free, cursor, m_out.routines)
+                             : emitHeadProbe(m_code, record, free, cursor, m_options.moduleSlots);
     if (m_heads[block.dag].taken.index != Label{}.index)
       m_out.routines.set(loadRoutine(m_heads[block.dag].scratch));
     // Told apart from the probe: the record is there.
     m_separate.push_back(m_heads[block.dag].claimed);
   }
-
-  // In place it costs no call.
-  bool isShared(const Block& block, Free free) const { return canBeShared(block, free) && !block.hot; }
-  bool canBeShared(const Block& block, Free free) const {
-    if (!m_shares || !free.flags) return false;
-    if ((block.flags & format::kBlockReturnPoint) != 0) return true;
-    return block.cold && (m_callsOthers || isEnteredByCalls(block));
-  }
-  // Where something was just called, or jumped to in place of its caller.
-  bool isEnteredByCalls(const Block& block) const {
-    return &block == &m_function.blocks.front() && block.predecessors.empty() && m_function.entered &&
-           m_function.outsideJumps == 0;
-  }
-  // Then nothing is to be loaded in front of it for those that come without the cursor.
-  bool sharesEntry(const Block& block) const {
-    return hasProbe(block) && &block == &m_function.blocks.front() && isShared(block, freeAt(block));
-  }
-
-  Cursor cursorAt(const Block& block) const {
-    if (!m_keeps) return Cursor::InMemory;
-    constexpr auto kBehindCall = format::kBlockReturnPoint | format::kBlockLandingPad;
-    const bool comesFromElsewhere = (block.flags & kBehindCall) != 0 || sharesEntry(block);
-    const bool shared = isShared(block, freeAt(block));
-    if (isBrought(block)) return shared ? Cursor::Kept : Cursor::Brought;
-    if (!comesFromElsewhere) return Cursor::Kept;
-    return block.hot && !shared ? Cursor::Compared : Cursor::Loaded;
-  }
-
-  // Whether all calls that return there bring the cursor.
-  bool isBrought(const Block& block) const {
-    constexpr auto kBehindCall = format::kBlockReturnPoint | format::kBlockLandingPad;
-    if (!m_keeps || (block.flags & kBehindCall) != format::kBlockReturnPoint ||
-        !canBeShared(block, freeAt(block)))
-      return false;
-    return std::ranges::all_of(block.predecessors, [this](BlockIndex p) {
-      const Block& from = m_function.blocks[p];
-      return from.kind == format::BlockEnd::Call ? from.bringsCursor
-                                                 : from.kind != format::BlockEnd::IndirectCall;
-    });
-  }
-  bool comesBackWithCursor(const Block& call) const {
-    return call.kind == format::BlockEnd::Call && call.successor[0] != kNone &&
-           isBrought(m_function.blocks[call.successor[0]]);
-  }
-
-  static Free freeAt(const Block& block) { return {RegisterSet(~block.live), block.liveFlags == 0}; }
 
   bool setsBit(const Block& block) const {
     return m_options.probes && block.kind == format::BlockEnd::Branch && block.bit != format::kNoBit;
@@ -289,10 +240,10 @@ class Emitter {
     setBit(branch.bit, freeBehind(branch), branch.cold || (to != kNone && m_function.blocks[to].cold));
   }
   void setBit(unsigned bit, Free free, bool seldom) {
-    if (seldom && m_shares && m_callsOthers)
-      emitSharedBit(m_code, bit, m_keeps, m_out.routines);
+    if (seldom && m_forms.callsRoutines())
+      emitSharedBit(m_code, bit, m_forms.keepsCursor(), m_out.routines);
     else
-      emitLightProbe(m_code, bit, free, m_keeps);
+      emitLightProbe(m_code, bit, free, m_forms.keepsCursor());
   }
 
   // On the edge that sets the branch's bit.
@@ -380,7 +331,7 @@ class Emitter {
 
   // Whether its call or jump by a slot goes directly to the copy of a function of the file, if it can.
   bool comparesSlot(const Block& block) const {
-    return block.bySlot && m_options.probes && (block.passesEntry || comesBackWithCursor(block));
+    return block.bySlot && m_options.probes && (block.passesEntry || m_forms.comesBackWithCursor(block));
   }
 
   // A call or jump to a stub:
@@ -425,7 +376,8 @@ class Emitter {
       }
       m_code.callThrough(way.slot);
       setOrigin(m_function.instructions[block.end], true);
-      if (comesBackWithCursor(block)) emitCursorLoad(m_code, freeAt(m_function.blocks[block.successor[0]]));
+      if (m_forms.comesBackWithCursor(block))
+        emitCursorLoad(m_code, freeAt(m_function.blocks[block.successor[0]]));
       m_code.jump(way.back);
     }
   }
@@ -494,9 +446,9 @@ class Emitter {
     m_out.code = m_code.encode(m_out.references);
     if (m_gate.index != Label{}.index) m_out.gate = m_code.offsetOf(m_gate);
     if (m_unkeptEntry) m_out.unkeptEntry = m_code.offsetOf(*m_unkeptEntry);
-    m_out.keepsCursor = m_keeps;
-    m_out.behindEntry =
-        m_code.offsetOf(hasProbe(m_function.blocks.front()) ? m_behindHeads.front() : m_blocks.front());
+    m_out.keepsCursor = m_forms.keepsCursor();
+    m_out.behindEntry = m_code.offsetOf(m_forms.hasProbe(m_function.blocks.front()) ? m_behindHeads.front()
+                                                                                    : m_blocks.front());
     m_out.jumpTables = m_tables.settled();
     m_out.hasTable = !m_function.indirectTargets.empty();
     m_out.blocks.reserve(m_blocks.size());
@@ -536,9 +488,7 @@ class Emitter {
   const Program& m_program;
   const Function& m_function;
   const EmitOptions& m_options;
-  const bool m_keeps;  // the cursor
-  const bool m_shares;  // head probes, where they can be
-  const bool m_callsOthers;
+  const HeadForms m_forms;
   const IndirectTargets m_targets;
   FunctionCode& m_out;
   CodeBuilder m_code;
