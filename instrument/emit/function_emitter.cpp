@@ -215,8 +215,7 @@ class Emitter {
     m_heads[block.dag] = m_forms.isShared(block)
                              ? emitSharedHead(m_code, record, free, cursor, m_out.routines)
                              : emitHeadProbe(m_code, record, free, cursor, m_options.moduleSlots);
-    if (m_heads[block.dag].taken.index != Label{}.index)
-      m_out.routines.set(loadRoutine(m_heads[block.dag].scratch));
+    if (m_heads[block.dag].taken) m_out.routines.set(loadRoutine(m_heads[block.dag].scratch));
     // Told apart from the probe: the record is there.
     m_separate.push_back(m_heads[block.dag].claimed);
   }
@@ -457,8 +456,7 @@ class Emitter {
       m_out.records.reserve(m_heads.size());
       for (const HeadProbe& head : m_heads) {
         m_out.records.push_back(m_code.endOf(head.record) - std::uint32_t(sizeof(format::Word)));
-        if (head.taken.index != Label{}.index)
-          m_out.broughtHeads.push_back({m_code.offsetOf(head.taken), head.scratch});
+        if (head.taken) m_out.broughtHeads.push_back({m_code.offsetOf(*head.taken), head.scratch});
       }
       std::ranges::sort(m_out.broughtHeads, {}, &FunctionCode::BroughtHead::taken);
     }

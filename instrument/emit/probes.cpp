@@ -29,8 +29,8 @@ class Scratch {
     }
     return use(reg);
   }
-  bool hasDead() const {
-    return std::ranges::any_of(
+  auto dead() const {  // how many are left
+    return std::ranges::count_if(
         kScratchRegisters, [this](unsigned reg) { return (m_free & registerBit(reg)) != 0 && !used(reg); });
   }
   void restore() {
@@ -86,7 +86,7 @@ HeadProbe headWithDeadFlags(CodeBuilder& code, std::uint32_t record, Free free, 
     code.padForOneStore(format::kBroughtHeadSize);
     out.taken = boundLabel(code);
   }
-  if (cursor == Cursor::Compared && scratch.hasDead())
+  if (cursor == Cursor::Compared && scratch.dead() > 0)
     out.load = compareCursor(code, r, scratch.take());
   else
     takeCursor(code, r, cursor);
@@ -145,9 +145,8 @@ void emitWrap(CodeBuilder& code, const HeadProbe& probe, VirtAddr moduleSlots) {
 
 std::optional<CursorLoad> emitCursorComparison(CodeBuilder& code, Free free) {
   Scratch scratch(code, free);
-  if (!free.flags || !scratch.hasDead()) return std::nullopt;
+  if (!free.flags || scratch.dead() < 2) return std::nullopt;
   const unsigned r = scratch.take();
-  if (!scratch.hasDead()) return std::nullopt;
   return compareCursor(code, r, scratch.take());
 }
 

@@ -72,7 +72,7 @@ struct CursorLoad {
 struct HeadProbe {
   Label record;  // the instruction that holds the record word, in its last four bytes
   Label claimed;  // from here on the record is there
-  Label taken;  // of one that was brought the cursor: the instruction that takes it
+  std::optional<Label> taken;  // of one that was brought the cursor: the instruction that takes it
   // Out of line, to be emitted later by emitWrap(); none if the probe has it inline.
   Label wrap, resume;
   unsigned scratch = 0;

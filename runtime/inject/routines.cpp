@@ -32,9 +32,7 @@ void finish(const format::RecordRoutine& routine, std::uint64_t offset, const st
   Word record;  // in the last four bytes of the instruction in front of the call
   memcpy(&record, reinterpret_cast<const void*>(stack[0] - kCallSize - sizeof record), sizeof record);
   writeHead(*slot(), cursor, record);
-  if ((routine.keeps & format::kRoutineKeepsCursor) == 0 || context.uc_mcontext.fpregs == nullptr) return;
-  const auto kept = reinterpret_cast<std::uint64_t>(cursor + 1);
-  memcpy(&context.uc_mcontext.fpregs->_xmm[15], &kept, sizeof kept);
+  if ((routine.keeps & format::kRoutineKeepsCursor) != 0) putKeptCursor(context, cursor + 1);
 }
 
 // Where the routine does it, which may be where a forked child does no harm to its ring (ghost.h).
@@ -52,10 +50,9 @@ void finish(const format::BitRoutine& routine, std::uint64_t offset, const std::
 void finish(const format::LoadRoutine& routine, ucontext_t& context) {
   constexpr int kNumbers[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
                               REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
-  const auto cursor = reinterpret_cast<std::uint64_t>(cursorOf(*slot()));
-  context.uc_mcontext.gregs[kNumbers[routine.reg % 16]] = static_cast<greg_t>(cursor);
-  if (context.uc_mcontext.fpregs != nullptr)
-    memcpy(&context.uc_mcontext.fpregs->_xmm[15], &cursor, sizeof cursor);
+  const Word* const cursor = cursorOf(*slot());
+  context.uc_mcontext.gregs[kNumbers[routine.reg % 16]] = reinterpret_cast<greg_t>(cursor);
+  putKeptCursor(context, cursor);
 }
 
 }  // namespace

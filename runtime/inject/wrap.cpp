@@ -102,8 +102,8 @@ void leaveWrap(int signal, const siginfo_t& info, ucontext_t& context) {
     return;
   auto* saved = reinterpret_cast<std::uint64_t*>(step.frame);
   const std::uint64_t stackPointer = stackPointerAbove(step.frame);
-  const auto cursor = reinterpret_cast<std::uint64_t>(traceback_wrap(stackPointer));
-  saved[step.scratch] = cursor;
+  const Word* const cursor = traceback_wrap(stackPointer);
+  saved[step.scratch] = reinterpret_cast<std::uint64_t>(cursor);
   // In the order of the frame.
   constexpr int kRegisters[] = {REG_R15, REG_R14, REG_R13, REG_R12, REG_R11, REG_R10, REG_R9, REG_R8,
                                 REG_RBP, REG_RDI, REG_RSI, REG_RBX, REG_RCX, REG_RDX, REG_RAX};
@@ -114,8 +114,7 @@ void leaveWrap(int signal, const siginfo_t& info, ucontext_t& context) {
   registers[REG_EFL] = static_cast<greg_t>((*saved++ & ~kTrap) | (flags & kTrap));
   registers[REG_RIP] = static_cast<greg_t>(*saved);
   registers[REG_RSP] = static_cast<greg_t>(stackPointer);
-  if (step.keepsCursor && context.uc_mcontext.fpregs != nullptr)
-    memcpy(&context.uc_mcontext.fpregs->_xmm[15], &cursor, sizeof cursor);
+  if (step.keepsCursor) putKeptCursor(context, cursor);
 }
 
 }  // namespace traceback::inject

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <signal.h>
+#include <string.h>
 #include <ucontext.h>
 
 #include "runtime/inject/thread.h"
@@ -18,6 +19,12 @@ inline constexpr std::uint64_t kWrapFrameSize = 17 * 8 + 128;
 // Call it before the interrupted segment is used, or given up, in the signal's handler; and before
 // leaveRoutine(), for the wrap may be a routine's.
 void leaveWrap(int signal, const siginfo_t& info, ucontext_t& context);
+
+// Into xmm15, as the interrupted copy finds it.
+inline void putKeptCursor(ucontext_t& context, const Word* cursor) {
+  if (context.uc_mcontext.fpregs != nullptr)
+    memcpy(&context.uc_mcontext.fpregs->_xmm[15], &cursor, sizeof cursor);
+}
 
 }  // namespace traceback::inject
 

@@ -65,10 +65,30 @@ bool CopyChecker::checkComparison(Line& line, unsigned reg, std::uint64_t origin
   return true;
 }
 
+// At the start of the copy: movq %xmm15, reg, and that.
+bool CopyChecker::checkEntryComparison(Line& line, bool& found) {
+  const std::uint64_t start = line.pc;
+  Code copy;
+  if (!take(line, copy)) return false;
+  found = copy.id == X86_INS_MOVQ && copy.reg1 == X86_REG_XMM15 && !copy.memory &&
+          comparesCursor(line, copy.reg0);
+  if (!found) {
+    line.pc = start;
+    return true;
+  }
+  if (!checkComparison(line, copy.reg0, line.original.front().address)) return false;
+  const Line::Comparison& compared = line.comparisons.back();
+  line.scratch =
+      std::uint16_t(1U << registerNumber(compared.cursor) | 1U << registerNumber(compared.segment));
+  return checkScratch(line, start, line.needs->front(), line.scratch, true);
+}
+
 // Out of line: movq (s), %xmm15; mov (s), reg; jmp back
-bool CopyChecker::checkLoads(Line& line) {
+bool CopyChecker::checkLoads(Line& line, std::uint64_t behindBlocks) {
   std::uint64_t end = line.pc;
   for (const Line::Comparison& from : line.comparisons) {
+    if (from.load < behindBlocks)
+      return fail(line, from.load, "the cursor's load is among the blocks"), false;
     line.pc = from.load;
     Code load, copy, jump;
     if (!take(line, load) || !take(line, copy) || !take(line, jump)) return false;

@@ -114,18 +114,7 @@ bool CopyChecker::checkUnkeptEntry(Line& line) {
   const std::uint64_t start = line.pc;
   bool loads = false;
   if (!checkCursorLoad(line, line.needs->front(), loads)) return false;
-  Code c;
-  if (!loads && code(line, c) && c.id == X86_INS_MOVQ && c.reg1 == X86_REG_XMM15 && !c.memory) {
-    line.pc += c.size;
-    loads = comparesCursor(line, c.reg0);
-    if (!loads) line.pc = start;
-    if (loads && !checkComparison(line, c.reg0, line.original.front().address)) return false;
-    if (loads) {
-      const auto& [load, back, original, cursor, segment] = line.comparisons.back();
-      line.scratch = std::uint16_t(1U << registerNumber(cursor) | 1U << registerNumber(segment));
-      if (!checkScratch(line, start, line.needs->front(), line.scratch, true)) return false;
-    }
-  }
+  if (!loads && !checkEntryComparison(line, loads)) return false;
   if (!loads) return true;
   m_unkeptEntries[line.original.front().address] = start;
   return checkKeeps(line, true);
@@ -333,7 +322,7 @@ void CopyChecker::checkCopy(std::size_t index) {
   if (line.pc != entry.copy)
     m_places.push_back({entry.copy, 0, line.pc, line.original[0].address, line.original[0].size, 0, !gated});
   if (!checkBlocks(line) || !checkTakenEdges(line) || !checkElsewhere(line) || !checkHeadsApart(line) ||
-      !checkSlowWays(line) || !checkEntries(line) || !checkWraps(line) || !checkLoads(line) ||
+      !checkSlowWays(line) || !checkEntries(line) || !checkWraps(line) ||
       (gated && !checkDisplaced(line, displaced, window)) || !checkTables(line))
     return;
   if (gated && needsCursor(line.original[0].address) && !m_unkeptEntries.contains(line.original[0].address))

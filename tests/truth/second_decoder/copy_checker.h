@@ -174,7 +174,8 @@ class CopyChecker {
   bool checkHead(Line& line, unsigned reg, bool isCopied, std::uint64_t original);
   bool comparesCursor(Line& line, unsigned reg);
   bool checkComparison(Line& line, unsigned reg, std::uint64_t original);
-  bool checkLoads(Line& line);
+  bool checkEntryComparison(Line& line, bool& found);
+  bool checkLoads(Line& line, std::uint64_t behindBlocks);
   bool checkBroughtHead(Line& line, std::uint64_t at, unsigned reg, std::uint64_t original);
   bool looksForSentinel(Line& line, unsigned reg);
   bool checkSentinelByFlags(Line& line, const Code& compare, unsigned reg, bool kept, std::uint64_t original);

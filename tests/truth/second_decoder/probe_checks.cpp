@@ -391,7 +391,7 @@ bool CopyChecker::checkWraps(Line& line) {
     end = std::max(end, line.pc);
   }
   line.pc = end;
-  return true;
+  return checkLoads(line, behindBlocks);
 }
 
 }  // namespace traceback::truth

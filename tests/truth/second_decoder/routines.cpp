@@ -163,24 +163,8 @@ class AllRoutines {
       return {};
     }
     readRecords(*records);
-    for (const format::BitRoutine& entry : *bits) {
-      checkPadding(entry.start);
-      m_end = entry.start + entry.size;
-      BitRoutine routine;
-      if (readOne(m_file, entry, routine))
-        m_out.bits[entry.start] = routine;
-      else
-        m_findings.add(std::format("what is at {:#x} does not set a bit", entry.start));
-    }
-    for (const format::LoadRoutine& entry : *loads) {
-      checkPadding(entry.start);
-      m_end = entry.start + entry.size;
-      LoadRoutine routine;
-      if (readOne(m_file, entry, routine))
-        m_out.loads[entry.start] = routine;
-      else
-        m_findings.add(std::format("what is at {:#x} does not load the cursor", entry.start));
-    }
+    readEach(*bits, m_out.bits, "set a bit");
+    readEach(*loads, m_out.loads, "load the cursor");
     if (m_end < header.copyStart || !records->empty() || !bits->empty() || !loads->empty())
       checkPadding(header.copyStart);
     return std::move(m_out);
@@ -207,6 +191,20 @@ class AllRoutines {
       brought = routine.brought ? std::optional(routine) : std::nullopt;
     }
     if (brought) m_findings.add("the last record routine has nothing in its place");
+  }
+
+  template <typename Entry, typename Routine>
+  void readEach(const std::vector<Entry>& entries, std::map<std::uint64_t, Routine>& out,
+                std::string_view does) {
+    for (const Entry& entry : entries) {
+      checkPadding(entry.start);
+      m_end = entry.start + entry.size;
+      Routine routine;
+      if (readOne(m_file, entry, routine))
+        out[entry.start] = routine;
+      else
+        m_findings.add(std::format("what is at {:#x} does not {}", entry.start, does));
+    }
   }
 
   // Between them, and before and behind, is what stops whoever comes there.
