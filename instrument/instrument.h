@@ -24,12 +24,13 @@
 namespace traceback::instrument {
 
 // Part of what the name of a cached output must depend on: raised whenever the same input gives other output.
-inline constexpr std::uint32_t kInstrumentorVersion = 22;
+inline constexpr std::uint32_t kInstrumentorVersion = 23;
 
 // What makes probes cheap, and can be left out to see what it brings, or whether it is at fault.
 inline constexpr std::string_view kKeptCursor = "kept-cursor";  // the ring's cursor in xmm15
 inline constexpr std::string_view kSharedHeads =
-    "shared-heads";  // probes call routines behind calls, and where hardly anything runs
+    "shared-heads";  // probes call routines where hardly anything runs
+inline constexpr std::string_view kHeadsInPlace = "heads-in-place";  // but not behind all calls
 inline constexpr std::string_view kOpenHeads = "open-heads";  // who comes from in front passes a loop's probe
 inline constexpr std::string_view kPassedEntries = "passed-entries";  // so do direct calls a function's
 // Other modules' functions are called without the stubs of the procedure linkage table.
@@ -41,9 +42,9 @@ inline constexpr std::string_view kJumpTables = "jump-tables";  // indirect jump
 inline constexpr std::string_view kOwnSlots = "own-slots";
 // Copies that keep the cursor come back with it.
 inline constexpr std::string_view kBroughtCursor = "brought-cursor";
-inline constexpr std::array kTechniques = {kKeptCursor,    kSharedHeads,       kOpenHeads,
-                                           kPassedEntries, kCalledSlots,       kOwnSlots,
-                                           kBroughtCursor, kFollowedRegisters, kJumpTables};
+inline constexpr std::array kTechniques = {kKeptCursor,        kSharedHeads, kHeadsInPlace, kOpenHeads,
+                                           kPassedEntries,     kCalledSlots, kOwnSlots,     kBroughtCursor,
+                                           kFollowedRegisters, kJumpTables};
 
 struct Options {
   bool nullMode = false;  // copies without probes: to test that copying is right

@@ -45,6 +45,7 @@ class SegmentBuilder {
         m_poison(options.poison),
         m_keepCursor(!options.without.contains(kKeptCursor)),
         m_sharedHeads(!options.without.contains(kSharedHeads)),
+        m_headsInPlace(!options.without.contains(kHeadsInPlace)),
         m_calledSlots(!options.without.contains(kCalledSlots)),
         m_jumpTables(!options.without.contains(kJumpTables)),
         m_threads(options.threads) {
@@ -77,6 +78,7 @@ class SegmentBuilder {
     const EmitOptions options{.probes = !m_nullMode,
                               .keepCursor = m_keepCursor,
                               .sharedHeads = m_sharedHeads,
+                              .headsInPlace = m_headsInPlace,
                               .calledSlots = m_calledSlots,
                               .alwaysBound = m_poison,
                               .jumpTables = words ? &*words : nullptr,
@@ -403,7 +405,7 @@ class SegmentBuilder {
   VirtAddr m_slots;
   bool m_nullMode;
   bool m_poison;
-  bool m_keepCursor, m_sharedHeads, m_calledSlots, m_jumpTables;
+  bool m_keepCursor, m_sharedHeads, m_headsInPlace, m_calledSlots, m_jumpTables;
   unsigned m_threads;
   NewSegment m_out;
   Routines m_routines;

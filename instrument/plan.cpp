@@ -10,6 +10,7 @@
 #include "instrument/analysis/eligibility.h"
 #include "instrument/analysis/entry_window.h"
 #include "instrument/analysis/moved_parts.h"
+#include "instrument/flow/bad_ends.h"
 #include "instrument/flow/call_order.h"
 #include "instrument/flow/cursor_keepers.h"
 #include "instrument/flow/flow_graph.h"
@@ -132,7 +133,9 @@ model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& optio
     if (!functions[i].decoded) return;
     buildFlowGraph(functions[i], openHeads);
     const bool isCold = isMovedPart(plan.program, functions[i]);
-    for (Block& block : functions[i].blocks) block.cold = isCold;
+    const BadEnds badEnds(functions[i]);
+    for (BlockIndex b = 0; b < functions[i].blocks.size(); ++b)
+      functions[i].blocks[b].cold = isCold || badEnds.contains(b);
   });
   findLiveness(plan.program, !options.without.contains(kFollowedRegisters), options.threads);
   findCursorKeepers(plan.program);

@@ -62,7 +62,6 @@ void note(Function& f, const model::ModuleProfile& counts, std::uint64_t bound) 
   for (Block& block : f.blocks) {
     const auto found = counts.find(std::uint32_t(f.instructions[block.first].address.value));
     block.cold = found == counts.end() || found->second.ran <= bound;
-    block.hot = !block.cold;
     if (found == counts.end()) continue;
     const model::BlockCounts& counted = found->second;
     if (counted.branched != 0)

@@ -6,7 +6,7 @@
 
 namespace traceback::instrument {
 
-// Notes it at the blocks (Block::taken, hot, cold, ran), if the options name a profile that has the module.
+// Notes it at the blocks (Block::taken, cold, ran), if the options name a profile that has the module.
 // Fails if it cannot be read, or is another by now than useProfile() found.
 model::Result<void> applyProfile(Program& program, const Options& options);
 

@@ -106,7 +106,7 @@ class Emitter {
     setOrigin(m_function.instructions.front(), true);
     m_unkeptEntry = boundHere();
     const Block& front = m_function.blocks.front();
-    if (front.hot) m_entryLoad = emitCursorComparison(m_code, freeAt(front));
+    if (m_forms.comparesAtEntry()) m_entryLoad = emitCursorComparison(m_code, freeAt(front));
     if (!m_entryLoad) emitCursorLoad(m_code, freeAt(front));
   }
 

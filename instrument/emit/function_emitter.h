@@ -71,7 +71,8 @@ struct FunctionCode {
 struct EmitOptions {
   bool probes = true;
   bool keepCursor = true;  // in functions that can
-  bool sharedHeads = true;  // where they can be: record_routines.h
+  bool sharedHeads = true;  // where hardly anything runs, if they can be: record_routines.h
+  bool headsInPlace = true;  // elsewhere; or else those behind calls are shared, too
   bool calledSlots = true;  // stubs of the procedure linkage table are left out: stubs.h
   bool alwaysBound = false;  // no way back to the original code: entries lead to the copy
   const ConstantWords* jumpTables = nullptr;  // where they may be used

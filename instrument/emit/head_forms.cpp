@@ -29,7 +29,8 @@ Cursor HeadForms::cursorAt(const Block& block) const {
   const bool shared = isShared(block);
   if (isBrought(block)) return shared ? Cursor::Kept : Cursor::Brought;
   if ((block.flags & kFromElsewhere) == 0 && !sharesEntry(block)) return Cursor::Kept;
-  return block.hot && !shared ? Cursor::Compared : Cursor::Loaded;
+  const bool isUnwound = (block.flags & format::kBlockLandingPad) != 0;
+  return shared || block.cold || isUnwound ? Cursor::Loaded : Cursor::Compared;
 }
 
 // Whether all calls that return there bring the cursor.

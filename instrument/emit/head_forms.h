@@ -21,7 +21,11 @@ class HeadForms {
   bool callsRoutines() const { return m_shares && m_callsOthers; }
 
   // In place it costs no call; as a call, few bytes.
-  bool isShared(const Block& block) const { return canBeShared(block) && !block.hot; }
+  bool isShared(const Block& block) const {
+    return canBeShared(block) && (block.cold || !m_options.headsInPlace);
+  }
+  // Whether the function's entry compares the cursor for those that come without it, rather than loads it.
+  bool comparesAtEntry() const { return !m_function.blocks.front().cold; }
   // Of an entry: then nothing is to be loaded in front of it for those that come without the cursor.
   bool sharesEntry(const Block& block) const { return hasProbe(block) && isFront(block) && isShared(block); }
   Cursor cursorAt(const Block& block) const;

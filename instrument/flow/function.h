@@ -36,12 +36,10 @@ struct Block {
   bool mayPass = false;  // it may lead behind the probe of the callee's entry
   bool passesEntry = false;  // it does: the record goes on there; the bit is set if a slot leads elsewhere
   bool bringsCursor = false;  // of a call: the callee comes back with the cursor in xmm15
-  // As a profile says: in hundredths, how often its branch is taken; and whether it runs more than hardly
-  // ever.
-  std::optional<std::uint8_t> taken;
-  bool hot = false;
+  std::optional<std::uint8_t> taken;  // in hundredths, how often its branch is, as a profile says
   std::uint64_t ran = 0;  // how often it was gone through, as far as counted
-  bool cold = false;  // it hardly ever runs, as a profile says, or the compiler: bytes count more than time
+  bool cold =
+      false;  // it hardly ever runs, as a profile or the compiler says, or leads to a bad end: bytes count
   RegisterSet live = kAllRegisters;  // at its start
   FlagSet liveFlags = kAllFlags;
   // Where its last instruction leads out of the function, if it does.

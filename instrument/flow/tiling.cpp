@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "instrument/flow/bad_ends.h"
 #include "runtime/format/record.h"
 
 namespace traceback::instrument {
@@ -44,46 +45,23 @@ std::vector<BlockIndex> topologicalOrder(const Function& f) {
 // where compilers put what they think unlikely.
 class Likelihoods {
  public:
-  // Twice, for most edges lead forward, and few chains of those that do not matter.
-  explicit Likelihoods(const Function& f) : m_function(f), m_cold(f.blocks.size()) {
-    for (int round = 0; round < 2; ++round)
-      for (std::size_t b = f.blocks.size(); b-- > 0;) m_cold[b] = endsBadly(f.blocks[b]);
-  }
+  explicit Likelihoods(const Function& f) : m_function(f), m_badEnds(f) {}
 
   // In hundredths, that the branch is taken.
   unsigned taken(const Block& block) const {
     if (block.taken) return *block.taken;
     constexpr unsigned kHardlyEver = 3, kOfLoops = 88, kForward = 35, kWhereLeastIsWritten = 50;
     if (block.cold) return kWhereLeastIsWritten;
-    const bool takenCold = isCold(block.successor[0]), nextCold = isCold(block.successor[1]);
+    const bool takenCold = m_badEnds.contains(block.successor[0]),
+               nextCold = m_badEnds.contains(block.successor[1]);
     if (takenCold != nextCold) return takenCold ? kHardlyEver : 100 - kHardlyEver;
     return block.successor[0] != kNone && m_function.blocks[block.successor[0]].first < block.end ? kOfLoops
                                                                                                   : kForward;
   }
 
  private:
-  // Whether it can only end in a trap, or in a call that does not come back.
-  bool endsBadly(const Block& block) const {
-    switch (block.kind) {
-      case BlockEnd::Trap:
-        return true;
-      case BlockEnd::FallThrough:
-      case BlockEnd::Jump:
-        return block.successor[0] != kNone && isCold(block.successor[0]);
-      case BlockEnd::Call:
-        return isCold(block.successor[0]);
-      case BlockEnd::Branch:
-        return isCold(block.successor[0]) && isCold(block.successor[1]);
-      default:
-        return false;
-    }
-  }
-
-  // A part that was moved away is one that hardly ever runs.
-  bool isCold(BlockIndex b) const { return b == kNone || m_cold[b] != 0; }
-
   const Function& m_function;
-  std::vector<std::uint8_t> m_cold;
+  BadEnds m_badEnds;
 };
 
 // Whether the path's next step has to be told from the other.

@@ -11,7 +11,7 @@ import overhead
 from programs import Program
 
 # As `traceback instrument --without` has them.
-TECHNIQUES = ("kept-cursor", "shared-heads", "open-heads", "passed-entries", "called-slots", "own-slots",
+TECHNIQUES = ("kept-cursor", "shared-heads", "heads-in-place", "open-heads", "passed-entries", "called-slots", "own-slots",
               "brought-cursor", "followed-registers", "jump-tables")
 ALL = "all"
 

@@ -114,14 +114,17 @@ void TestInterruptedHeads::handlersSeeTheProgram_data() {
   QTest::addColumn<QString>("build");
   QTest::addColumn<QStringList>("options");
   QTest::addColumn<bool>("inRoutines");
-  QTest::newRow("O2") << "O2" << QStringList() << true;
-  QTest::newRow("O0") << "O0" << QStringList() << true;
-  QTest::newRow("O2, the cursor in memory") << "O2" << QStringList{"--without", "kept-cursor"} << true;
-  const QStringList inPlace{"--without", "shared-heads"};
-  QTest::newRow("O2, in place") << "O2" << inPlace << false;
-  QTest::newRow("O0, in place") << "O0" << inPlace << false;
-  QTest::newRow("O2, in place, the cursor in memory")
-      << "O2" << inPlace + QStringList{"--without", "kept-cursor"} << false;
+  QTest::newRow("O2") << "O2" << QStringList() << false;
+  QTest::newRow("O0") << "O0" << QStringList() << false;
+  const QStringList inMemory{"--without", "kept-cursor"};
+  const QStringList shared{"--without", "heads-in-place"};
+  QTest::newRow("O2, shared") << "O2" << shared << true;
+  QTest::newRow("O0, shared") << "O0" << shared << true;
+  QTest::newRow("O2, shared, the cursor in memory") << "O2" << shared + inMemory << true;
+  const QStringList none{"--without", "shared-heads"};
+  QTest::newRow("O2, no routines") << "O2" << none << false;
+  QTest::newRow("O0, no routines") << "O0" << none << false;
+  QTest::newRow("O2, no routines, the cursor in memory") << "O2" << none + inMemory << false;
 }
 
 void TestInterruptedHeads::handlersSeeTheProgram() {

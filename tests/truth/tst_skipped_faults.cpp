@@ -19,17 +19,17 @@ class TestSkippedFaults : public QObject {
 };
 
 void TestSkippedFaults::noRecordGoesWhereTheCursorIsNot_data() {
-  QTest::addColumn<bool>("allRan");
+  QTest::addColumn<bool>("inPlace");
   QTest::newRow("heads in routines") << false;
-  QTest::newRow("heads in place, by a profile") << true;
+  QTest::newRow("heads in place") << true;
 }
 
 void TestSkippedFaults::noRecordGoesWhereTheCursorIsNot() {
-  QFETCH(bool, allRan);
+  QFETCH(bool, inPlace);
   const QString program = TRUTH_PROGRAM_DIR "/known/skips_faults",
                 library = TRUTH_PROGRAM_DIR "/known/libskips_faults.so";
-  const auto prepare = [allRan](const QString& file) {
-    return allRan ? prepareAsIfAllRan(file) : ProductRun::prepare(file);
+  const auto prepare = [inPlace](const QString& file) {
+    return ProductRun::prepare(file, inPlace ? QStringList() : QStringList{"--without", "heads-in-place"});
   };
   const auto run = prepare(program), opened = prepare(library);
   VERIFY_OUTCOME(run);
@@ -37,8 +37,8 @@ void TestSkippedFaults::noRecordGoesWhereTheCursorIsNot() {
   for (const auto* each : {&run, &opened}) {
     const auto file = InstrumentedFile::open((**each)->program().toStdString());
     QVERIFY2(file, file ? "" : file.error().c_str());
-    QCOMPARE(file->module.broughtHeadCount > 0, allRan);
-    QCOMPARE(file->module.routineCount > 0, !allRan);
+    QCOMPARE(file->module.broughtHeadCount > 0, inPlace);
+    QCOMPARE(file->module.routineCount > 0, !inPlace);
   }
   const auto plain = runToEnd(program, {library}, (*run)->plainEnvironment());
   VERIFY_OUTCOME(plain);

@@ -248,8 +248,10 @@ void addInstrument(CLI::App& app, Action& chosen) {
           "--without", call->without,
           "Leave out a technique that makes recording cheap, to see what it brings or whether it is at\n"
           "fault: kept-cursor (where the next record goes is kept in a vector register), shared-heads "
-          "(behind\n"
-          "calls, and where hardly anything runs, probes call routines), open-heads (a record goes on\n"
+          "(where\n"
+          "hardly anything runs, probes call routines), heads-in-place (elsewhere, they do not: without it, "
+          "new\n"
+          "code is smaller by a third, and slower), open-heads (a record goes on\n"
           "into a loop, and around a call, until control comes back), passed-entries (and into functions\n"
           "of the same file that are called directly), called-slots (functions of other files are called "
           "past\n"
