@@ -38,8 +38,8 @@ struct Block {
   bool bringsCursor = false;  // of a call: the callee comes back with the cursor in xmm15
   std::optional<std::uint8_t> taken;  // in hundredths, how often its branch is, as a profile says
   std::uint64_t ran = 0;  // how often it was gone through, as far as counted
-  bool cold =
-      false;  // it hardly ever runs, as a profile or the compiler says, or leads to a bad end: bytes count
+  // It hardly ever runs, as a profile or the compiler says, or it leads to a bad end: bytes count, not time.
+  bool cold = false;
   RegisterSet live = kAllRegisters;  // at its start
   FlagSet liveFlags = kAllFlags;
   // Where its last instruction leads out of the function, if it does.

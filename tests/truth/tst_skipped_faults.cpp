@@ -6,7 +6,6 @@
 #include "tests/truth/instrumented_file.h"
 #include "tests/truth/product_run.h"
 #include "tests/truth/verify_outcome.h"
-#include "tests/truth/written_profile.h"
 
 using namespace traceback::truth;
 
