@@ -6,6 +6,7 @@
 #include "instrument/analysis/stubs.h"
 #include "instrument/emit/bit_routines.h"
 #include "instrument/emit/dispatch.h"
+#include "instrument/emit/gate.h"
 #include "instrument/emit/head_forms.h"
 #include "instrument/emit/load_routines.h"
 #include "instrument/emit/probe_parts.h"
@@ -78,27 +79,8 @@ class Emitter {
     setOrigin(m_function.instructions.front(), true);
     m_gate = boundHere();
     if (m_options.alwaysBound) return;
-    const VirtAddr bound{m_options.moduleSlots.value + offsetof(format::ModuleSlots, bound)};
-    if (m_function.blocks.front().liveFlags == 0) {
-      constexpr std::uint8_t kCompare[] = {0x48, 0x83, 0x3D, 0, 0, 0, 0, 0};
-      m_code.ripAbsolute(kCompare, 3, bound);
-      m_code.branch(kEqual, m_displaced);
-      return;
-    }
-    // Without flags: rcx is kept below the stack pointer, where a function that was just called, or jumped to
-    // in place of its caller, has nothing yet.
-    constexpr std::uint8_t kSave[] = {0x48, 0x89, 0x4C, 0x24, 0xF8};
-    constexpr std::uint8_t kLoad[] = {0x48, 0x8B, 0x0D, 0, 0, 0, 0};
-    constexpr std::uint8_t kRestore[] = {0x48, 0x8B, 0x4C, 0x24, 0xF8};
-    m_code.bytes(kSave);
-    m_code.ripAbsolute(kLoad, 3, bound);
-    m_code.bytes({0xE3, sizeof kRestore + 2});  // jrcxz unbound
-    m_code.bytes(kRestore);
-    const Label inside = m_code.newLabel();
-    m_code.jump(inside);
-    m_code.bytes(kRestore);  // unbound:
-    m_code.jumpLong(m_displaced);
-    m_code.bind(inside);
+    emitGateTest(m_code, {m_options.moduleSlots.value + offsetof(format::ModuleSlots, bound)},
+                 m_function.blocks.front().liveFlags == 0, m_displaced);
   }
 
   // Whoever comes by the gate, and copies that do not keep the cursor.
@@ -460,26 +442,7 @@ class Emitter {
       }
       std::ranges::sort(m_out.broughtHeads, {}, &FunctionCode::BroughtHead::taken);
     }
-    auto separate = m_separate.begin();
-    auto exact = m_exact.begin();
-    for (const CodeBuilder::Item& item : m_code.items()) {
-      if (item.size == 0) continue;
-      const Origin& origin = m_code.origin(item);
-      // All of a moved branch stands for it, however long it is now.
-      while (separate != m_separate.end() && m_code.offsetOf(*separate) < item.offset) ++separate;
-      const bool apart = separate != m_separate.end() && m_code.offsetOf(*separate) == item.offset;
-      while (exact != m_exact.end() && m_code.offsetOf(*exact) < item.offset) ++exact;
-      const bool asItself = exact != m_exact.end() && m_code.offsetOf(*exact) == item.offset;
-      const Stretch stretch{item.offset, std::uint32_t(origin.address.value - m_function.start.value),
-                            std::uint8_t(origin.size),
-                            origin.fixed || (item.kind >= CodeBuilder::Item::Kind::Jump && !asItself), apart};
-      if (!m_out.stretches.empty()) {
-        const Stretch& last = m_out.stretches.back();
-        if (stretch.fixed && last.fixed && last.original == stretch.original && !apart) continue;
-      }
-      m_out.stretches.push_back(stretch);
-    }
-    m_out.stretches.shrink_to_fit();
+    m_out.stretches = stretchesOf(m_code, m_function.start, m_separate, m_exact);
     m_out.references.shrink_to_fit();
   }
 

@@ -20,6 +20,7 @@
 #include "instrument/emit/copied_tables.h"
 #include "instrument/emit/probes.h"
 #include "instrument/emit/routines.h"
+#include "instrument/emit/stretches.h"
 #include "instrument/flow/function.h"
 
 namespace traceback::instrument {
@@ -32,16 +33,6 @@ struct EntryWindow {
   bool reachesEnd;  // it takes in the function's last instruction, and padding perhaps
 };
 inline constexpr unsigned kEntryJumpSize = 5;
-
-// Bytes of a copy that one original instruction stands for.
-struct Stretch {
-  std::uint32_t offset = 0;  // in the copy's code; it goes on to the next stretch
-  std::uint32_t original = 0;  // from the function's start
-  std::uint8_t originalSize = 0;
-  bool fixed = false;  // not the instruction as it was: all of it stands for its address
-  bool apart = false;  // not to be joined with what is in front of it
-};
-static_assert(sizeof(Stretch) == 12);
 
 // Offsets are in `code`.
 struct FunctionCode {
