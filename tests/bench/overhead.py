@@ -34,7 +34,7 @@ def growth(traceback: pathlib.Path, program: Program, *options: str) -> tuple[fl
 
 
 class Overhead:
-    """Of one build; runs are interleaved, and each must say and write what the plain one does."""
+    """Of one build; a round has a run of each kind, for a machine's speed changes over minutes, and each must say and write what the plain one does."""
 
     def __init__(self, traceback: pathlib.Path, state: pathlib.Path):
         self.traceback, self.state = traceback, state
@@ -88,9 +88,12 @@ class Overhead:
         for _ in range(rounds):
             for mode, list_of in seconds.items():
                 list_of.append(run(mode).seconds)
-        figures = {mode: statistics.median(list_of) for mode, list_of in seconds.items()}
+        figures = {"plain": statistics.median(seconds["plain"])}
+        for mode in MODES[1:]:
+            figures[mode] = statistics.median(of / plain for of, plain in zip(seconds[mode], seconds["plain"]))
+            figures[f"{mode}_least"] = min(seconds[mode]) / min(seconds["plain"])
         if shutil.which("valgrind"):
-            figures[REFERENCE] = run(REFERENCE).seconds
+            figures[REFERENCE] = run(REFERENCE).seconds / figures["plain"]
         for mode in ("plain", "recorded", "profiled"):
             figures[f"{mode}_mb"], figures[f"{mode}_rings"] = self.peak(program, mode)
         figures["growth"], figures["tables"] = growth(self.traceback, program)
@@ -103,7 +106,7 @@ def chosen(names: list[str] | None) -> list[Program]:
 
 
 def table(rows: list[tuple[str, dict]]) -> str:
-    out = ["## Overhead\n\nProcessor time as a ratio to the plain program's; medians of interleaved runs (valgrind, `--tool=none`: one). Memory: the peak's "
+    out = ["## Overhead\n\nProcessor time as a ratio to the plain program's in the same round; medians of several rounds (valgrind, `--tool=none`: one). Memory: the peak's "
            "growth over plain, recorded and with a profile, and in parentheses what it is to keep within: the rings, 5 % and 8 MiB. Code: new over old, recorded and with a profile, and the tables. With a profile: made of a run on other input.\n",
            "| program | plain, s | copied code alone | recording | with a profile | valgrind | memory, MB | code (tables) |\n|---|---|---|---|---|---|---|---|"]
     good = [(name, value) for name, value in rows if "problem" not in value]
@@ -111,18 +114,18 @@ def table(rows: list[tuple[str, dict]]) -> str:
         if "problem" in value:
             out.append(f"| {name} | not measured: {value['problem']} | | | | | | |")
             continue
-        valgrind = f"{value[REFERENCE] / value['plain']:.1f}" if REFERENCE in value else "-"
-        out.append(f"| {name} | {value['plain']:.2f} | {value['null'] / value['plain']:.2f} | {value['recorded'] / value['plain']:.2f} | {value['profiled'] / value['plain']:.2f} | {valgrind} | "
+        valgrind = f"{value[REFERENCE]:.1f}" if REFERENCE in value else "-"
+        out.append(f"| {name} | {value['plain']:.2f} | {value['null']:.2f} | {value['recorded']:.2f} | {value['profiled']:.2f} | {valgrind} | "
                    f"{value['plain_mb']:.0f} + {value['recorded_mb'] - value['plain_mb']:.1f}, {value['profiled_mb'] - value['plain_mb']:.1f} ({value['profiled_rings'] + 0.05 * value['plain_mb'] + 8:.1f}) | {value['growth']:.2f}, {value['profiled_growth']:.2f} ({value['tables']:.2f}) |")
     if good:
-        def mean(mode: str) -> float:
-            return statistics.geometric_mean(value[mode] / value["plain"] for _, value in good)
+        def mean(key: str) -> float:
+            return statistics.geometric_mean(value[key] for _, value in good)
 
-        def most(mode: str) -> float:
-            return max(value[mode] / value["plain"] for _, value in good)
+        def with_most(key: str) -> str:
+            return f"{mean(key):.2f} (most {max(value[key] for _, value in good):.2f})"
 
         tables = statistics.fmean(value["tables"] for _, value in good)
-        code, profiled = (statistics.geometric_mean(value[key] for _, value in good) for key in ("growth", "profiled_growth"))
         valgrind = f"{mean(REFERENCE):.1f}" if all(REFERENCE in value for _, value in good) else "-"
-        out.append(f"| geometric mean | | {mean('null'):.2f} | {mean('recorded'):.2f} (most {most('recorded'):.2f}) | {mean('profiled'):.2f} (most {most('profiled'):.2f}) | {valgrind} | | {code:.2f}, {profiled:.2f} ({tables:.2f}) |")
+        out.append(f"| geometric mean | | {mean('null'):.2f} | {with_most('recorded')} | {with_most('profiled')} | {valgrind} | | {mean('growth'):.2f}, {mean('profiled_growth'):.2f} ({tables:.2f}) |")
+        out.append(f"| the same of the least of each, which neighbours disturb least | | {mean('null_least'):.2f} | {with_most('recorded_least')} | {with_most('profiled_least')} | | | |")
     return "\n".join(out) + "\n"

@@ -2,7 +2,7 @@
 """The figures: what recording costs, how fast programs are instrumented, and traces loaded and shown.
 
 overhead    processor time, memory and code of CPU-bound programs, as they are, in null mode (copied code, no probes),
-            recorded, and under valgrind without a tool: interleaved runs, ratios of the medians
+            recorded, and under valgrind without a tool: a run of each in turns, medians of the ratios in a turn
 techniques  the same programs' files, instrumented with and without each technique that makes probes cheap
 servers     requests a second and latency, plain and recorded in turns, of servers that have one processor
 peers       programs built here, recorded, beside uftrace, GCC's trace-pc, valgrind and gdb's record; and what a ring holds

@@ -83,11 +83,13 @@ class Serving:
                 if re.search(original.failures, made) or "STOPPED 0" not in said or not number(made, rate):
                     return {"problem": f"{mode}: {' / '.join(made.strip().splitlines()[-3:]) or said[-200:]}"}
                 list_of.append((number(made, rate), number(made, middle), number(made, late)))
-        return {mode: [statistics.median(values) if values[0] is not None else None for values in zip(*list_of)] for mode, list_of in figures.items()}
+        medians = {mode: [statistics.median(values) if values[0] is not None else None for values in zip(*list_of)] for mode, list_of in figures.items()}
+        changes = {f"{mode}_change": statistics.median(of[0] / plain[0] for of, plain in zip(figures[mode], figures["plain"])) - 1 for mode in ("recorded", "profiled")}
+        return {**medians, **changes}
 
 
 def table(rows: list[tuple[str, dict]]) -> str:
-    out = ["## Servers\n\nOn one processor, all of which the load takes, from another; medians of runs in turns. With a profile: of such a load.\n",
+    out = ["## Servers\n\nOn one processor, all of which the load takes, from another; medians of runs in turns, and of the changes within a turn. With a profile: of such a load.\n",
            "| server | requests a second, plain | recorded | change | with a profile | change | median latency, ms | 99th percentile, ms |\n|---|---|---|---|---|---|---|---|"]
     for name, value in rows:
         if "problem" in value:
@@ -98,8 +100,6 @@ def table(rows: list[tuple[str, dict]]) -> str:
         def all_of(index: int, figures=(plain, recorded, profiled)) -> str:
             return ", ".join(f"{figure[index]:.3g}" for figure in figures) if all(figure[index] is not None for figure in figures) else "-"
 
-        def change(figures: list, plain=plain) -> str:
-            return f"{figures[0]:,.0f} | {100 * (figures[0] / plain[0] - 1):+.1f} %"
-
-        out.append(f"| {name} | {plain[0]:,.0f} | {change(recorded)} | {change(profiled)} | {all_of(1)} | {all_of(2)} |")
+        changed = {mode: f"{value[mode][0]:,.0f} | {100 * value[f'{mode}_change']:+.1f} %" for mode in ("recorded", "profiled")}
+        out.append(f"| {name} | {plain[0]:,.0f} | {changed['recorded']} | {changed['profiled']} | {all_of(1)} | {all_of(2)} |")
     return "\n".join(out) + "\n"
