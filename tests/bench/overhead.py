@@ -66,12 +66,12 @@ class Overhead:
         return "" if made.returncode == 0 else made.stderr  # (how the program ended may be an answer)
 
     def peak(self, program: Program, mode: str) -> tuple[float, float]:
-        """Megabytes, and of these the rings: the median of several, for what an allocator keeps differs by a twentieth from run to run."""
+        """Megabytes, and of these the rings: the least of several, for an allocator keeps a twentieth more in some, by chance."""
         peaks = []
         for _ in range(PEAKS):
             measure.forget([*hot_files(program), *(file for file in (self.state / "cache").rglob("*") if file.is_file())])
             peaks.append(measure.peak_megabytes(self.command(program, mode), self.folder, self.environment, program.reads))
-        return sorted(peaks)[PEAKS // 2]
+        return min(peaks)
 
     def of(self, program: Program, rounds: int) -> dict:
         def run(mode: str) -> measure.Run:
