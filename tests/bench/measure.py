@@ -6,6 +6,7 @@ import hashlib
 import os
 import pathlib
 import resource
+import statistics
 import subprocess
 import time
 from collections.abc import Iterable
@@ -36,6 +37,11 @@ def timed(command: list[str], folder: pathlib.Path, env: dict[str, str], reads: 
         said.update(b"\n".join(line for line in (folder / result).read_bytes().split(b"\n") if not line.startswith(b"#")))
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Run(used, status, said.hexdigest())
+
+
+def over(plain: Iterable[float], other: Iterable[float]) -> float:
+    """Of what was measured in turns: the median of the ratios within a turn, for a machine's speed changes over minutes."""
+    return statistics.median(one / base for one, base in zip(other, plain))
 
 
 def forget(files: Iterable[pathlib.Path]) -> None:

@@ -34,7 +34,7 @@ def growth(traceback: pathlib.Path, program: Program, *options: str) -> tuple[fl
 
 
 class Overhead:
-    """Of one build; a round has a run of each kind, for a machine's speed changes over minutes, and each must say and write what the plain one does."""
+    """Of one build; a round has a run of each kind, and each must say and write what the plain one does."""
 
     def __init__(self, traceback: pathlib.Path, state: pathlib.Path):
         self.traceback, self.state = traceback, state
@@ -90,7 +90,7 @@ class Overhead:
                 list_of.append(run(mode).seconds)
         figures = {"plain": statistics.median(seconds["plain"])}
         for mode in MODES[1:]:
-            figures[mode] = statistics.median(of / plain for of, plain in zip(seconds[mode], seconds["plain"]))
+            figures[mode] = measure.over(seconds["plain"], seconds[mode])
             figures[f"{mode}_least"] = min(seconds[mode]) / min(seconds["plain"])
         if shutil.which("valgrind"):
             figures[REFERENCE] = run(REFERENCE).seconds / figures["plain"]

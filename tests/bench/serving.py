@@ -9,6 +9,7 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "corpus"))
+import measure  # noqa: E402
 import servers  # noqa: E402
 from objects import LEFT_OUT, SHOWN, Objects  # noqa: E402
 from runner import Runner  # noqa: E402
@@ -84,7 +85,8 @@ class Serving:
                     return {"problem": f"{mode}: {' / '.join(made.strip().splitlines()[-3:]) or said[-200:]}"}
                 list_of.append((number(made, rate), number(made, middle), number(made, late)))
         medians = {mode: [statistics.median(values) if values[0] is not None else None for values in zip(*list_of)] for mode, list_of in figures.items()}
-        changes = {f"{mode}_change": statistics.median(of[0] / plain[0] for of, plain in zip(figures[mode], figures["plain"])) - 1 for mode in ("recorded", "profiled")}
+        rates = {mode: [figure[0] for figure in list_of] for mode, list_of in figures.items()}
+        changes = {f"{mode}_change": measure.over(rates["plain"], rates[mode]) - 1 for mode in ("recorded", "profiled")}
         return {**medians, **changes}
 
 

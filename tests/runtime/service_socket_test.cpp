@@ -22,15 +22,21 @@ namespace fs = std::filesystem;
 
 constexpr uid_t kStranger = 65534;
 
-// A client that speaks no protocol.
-int rawClient(const fs::path& socket) {
+struct sockaddr_un addressOf(const fs::path& socket) {
   struct sockaddr_un address{};
   address.sun_family = AF_UNIX;
   socket.string().copy(address.sun_path, sizeof address.sun_path - 1);
+  return address;
+}
+
+// A client that speaks no protocol.
+int rawClient(const fs::path& socket) {
+  const struct sockaddr_un address = addressOf(socket);
   const int client = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   const struct timeval patience{.tv_sec = 10, .tv_usec = 0};
   ::setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  if (client >= 0 && ::connect(client, reinterpret_cast<struct sockaddr*>(&address), sizeof address) == 0)
+  if (client >= 0 &&
+      ::connect(client, reinterpret_cast<const struct sockaddr*>(&address), sizeof address) == 0)
     return client;
   ::close(client);
   return -1;
@@ -181,14 +187,12 @@ class ServiceSocketTest : public QObject {
     TracedRun traced;
     QVERIFY(collect::makePrivateFolder(traced.ringFolder()));
     const fs::path path = collect::serviceSocket(traced.ringFolder());
-    struct sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    path.string().copy(address.sun_path, sizeof address.sun_path - 1);
+    const struct sockaddr_un address = addressOf(path);
     for (const int type : {SOCK_STREAM, SOCK_SEQPACKET}) {
       const int listener = ::socket(AF_UNIX, type, 0);
       if (listener < 0) QFAIL("there is no socket to be had");
       ::unlink(path.c_str());
-      QCOMPARE(::bind(listener, reinterpret_cast<struct sockaddr*>(&address), sizeof address), 0);
+      QCOMPARE(::bind(listener, reinterpret_cast<const struct sockaddr*>(&address), sizeof address), 0);
       QCOMPARE(::listen(listener, 8), 0);
       const pid_t child = ::fork();
       if (child == 0) {
