@@ -91,7 +91,7 @@ def table(results: Results) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./check bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", nargs="*", help=f"of {', '.join(PARTS)} (default: all)")
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each kind for overhead, servers and peers (default: 5)")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each kind for overhead, techniques, servers and peers (default: 5)")
     parser.add_argument("--seconds", type=int, default=4, help="that each load on a server takes (default: 4)")
     parser.add_argument("--only", action="append", metavar="NAME", help="only this program, server or build")
     parser.add_argument("--again", action="store_true", help="of what is asked for, measure also what has been measured with this build")

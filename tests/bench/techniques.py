@@ -36,14 +36,14 @@ class Techniques(overhead.Overhead):
                 command = commands.get(variant) or [program.path(), *program.command[1:]]
                 where = {} if variant == "plain" else {"LD_LIBRARY_PATH": str(pathlib.Path(command[0]).parent)}
                 list_of.append(measure.timed(command, self.folder, {**self.environment, **where}, program.reads, program.result, program.lines).seconds)
-        return {variant: statistics.median(list_of) for variant, list_of in seconds.items()}
+        return {variant: measure.over(seconds["plain"], seconds[variant]) for variant in commands}
 
 
 def table(rows: list[tuple[str, dict]]) -> str:
-    out = ["## Techniques\n\nProcessor time over plain with all of them, and with all but one.\n",
+    out = ["## Techniques\n\nProcessor time over plain with all of them, and with all but one; medians of the ratios within a round.\n",
            f"| program | all | {' | '.join(f'without {name}' for name in TECHNIQUES)} |", "|---|---|" + "---|" * len(TECHNIQUES)]
     for name, value in rows:
-        out.append(f"| {name} | " + " | ".join(f"{value[variant] / value['plain']:.2f}" for variant in (ALL, *TECHNIQUES)) + " |")
-    means = [statistics.geometric_mean(value[variant] / value["plain"] for _, value in rows) for variant in (ALL, *TECHNIQUES)]
+        out.append(f"| {name} | " + " | ".join(f"{value[variant]:.2f}" for variant in (ALL, *TECHNIQUES)) + " |")
+    means = [statistics.geometric_mean(value[variant] for _, value in rows) for variant in (ALL, *TECHNIQUES)]
     out.append("| geometric mean | " + " | ".join(f"{mean:.2f}" for mean in means) + " |")
     return "\n".join(out) + "\n"
