@@ -34,9 +34,11 @@ class FunctionNameTest : public QObject {
   }
   void namesAreShortenedStepByStep() {
     QFETCH(QString, name);
-    QTEST(QString::fromStdString(shortFunctionName(name.toStdString())), "shortened");
+    QFETCH(QString, shortened);
+    QFETCH(QString, unscoped);
     const std::string whole = name.toStdString();
-    QTEST(QString::fromStdString(std::string(unscopedFunctionName(whole))), "unscoped");
+    QCOMPARE(QString::fromStdString(shortFunctionName(whole)), shortened);
+    QCOMPARE(QString::fromStdString(std::string(unscopedFunctionName(whole))), unscoped);
   }
 };
 
