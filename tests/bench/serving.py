@@ -26,6 +26,8 @@ LOADS = {  # by the server's name: what makes the load, and where in what it pri
     "postgresql": ("as $B/pgbench -c4 -j1 -T{seconds} -S -h 127.0.0.1 -p 15432 postgres", r"tps = ([\d.]+)", r"latency average = ([\d.]+) ms", ""),
 }
 REQUESTS_A_SECOND = 60_000  # about what redis answers
+STARTS = 2  # for each round: where a server's pages lie decides by several percent how fast it is
+TIMES = "grep '^cpu0 ' /proc/stat"  # of the server's processor
 PROCESSES = "apache2 nginx redis-server memcached postgres"
 # While the load goes on, of whatever is recorded.
 SNAPS = """({load}) & load=$!; sleep 1; mkdir -p snaps
@@ -39,6 +41,13 @@ def number(text: str, pattern: str) -> float | None:
         return None
     value, unit = re.fullmatch(r"([\d.]+)([a-z]*)", found[1]).groups()
     return float(value) * MILLISECONDS.get(unit, 1.0)
+
+
+def program_share(text: str) -> float:
+    """Of the processor's time between two TIMES, that of programs rather than the kernel's."""
+    begin, end = (list(map(int, times.split()[:8])) for times in re.findall(r"^cpu0 (.*)", text, re.M))
+    spent = [after - before for before, after in zip(begin, end)]
+    return (spent[0] + spent[1]) / max(1, sum(spent))
 
 
 class Serving:
@@ -65,7 +74,7 @@ class Serving:
         original = next(server for server in servers.SERVERS if server.name == name)
         single = dataclasses.replace(original, load=prefix)
         # Once in advance, for until then servers start more of their threads and processes.
-        server = dataclasses.replace(original, load=f"{prefix} > first; sleep 1; {prefix}")
+        server = dataclasses.replace(original, load=f"{prefix} > first; sleep 1; {TIMES}; {prefix}; {TIMES}")
         self.runner.listing("observed")
         fine, told = servers.once(original, self.runner, "observed", [])
         if not fine:
@@ -78,12 +87,13 @@ class Serving:
         by_profile, _ = self.runner.bound(paths, "probes", {path: ("--profile", str(profile)) for path in paths})
         bound = {"plain": [], "recorded": lines, "profiled": by_profile}
         figures = {mode: [] for mode in bound}
-        for _ in range(rounds):
+        for _ in range(STARTS * rounds):
             for mode, list_of in figures.items():
+                measure.forget(pathlib.Path(file) for file in {*paths, *(line.split("\t")[0] for line in bound[mode])})  # so that they lie elsewhere
                 said, made = servers.said_of(server, self.runner, "probes" if bound[mode] else "plain", bound[mode], SERVER_ON)
                 if re.search(original.failures, made) or "STOPPED 0" not in said or not number(made, rate):
                     return {"problem": f"{mode}: {' / '.join(made.strip().splitlines()[-3:]) or said[-200:]}"}
-                list_of.append((number(made, rate), number(made, middle), number(made, late)))
+                list_of.append((number(made, rate), number(made, middle), number(made, late), 1e6 * program_share(made) / number(made, rate)))
         medians = {mode: [statistics.median(values) if values[0] is not None else None for values in zip(*list_of)] for mode, list_of in figures.items()}
         rates = {mode: [figure[0] for figure in list_of] for mode, list_of in figures.items()}
         changes = {f"{mode}_change": measure.over(rates["plain"], rates[mode]) - 1 for mode in ("recorded", "profiled")}
@@ -91,8 +101,8 @@ class Serving:
 
 
 def table(rows: list[tuple[str, dict]]) -> str:
-    out = ["## Servers\n\nOn one processor, all of which the load takes, from another; medians of runs in turns, and of the changes within a turn. With a profile: of such a load.\n",
-           "| server | requests a second, plain | recorded | change | with a profile | change | median latency, ms | 99th percentile, ms |\n|---|---|---|---|---|---|---|---|"]
+    out = ["## Servers\n\nOn one processor, all of which the load takes, from another; medians of runs in turns, and of the changes within a turn. With a profile: of such a load. Program: its own time for a request, rather than the kernel's.\n",
+           "| server | requests a second, plain | recorded | change | with a profile | change | median latency, ms | 99th percentile, ms | program, µs |\n|---|---|---|---|---|---|---|---|---|"]
     for name, value in rows:
         if "problem" in value:
             out.append(f"| {name} | not measured: {value['problem']} | | | | | | |")
@@ -103,5 +113,5 @@ def table(rows: list[tuple[str, dict]]) -> str:
             return ", ".join(f"{figure[index]:.3g}" for figure in figures) if all(figure[index] is not None for figure in figures) else "-"
 
         changed = {mode: f"{value[mode][0]:,.0f} | {100 * value[f'{mode}_change']:+.1f} %" for mode in ("recorded", "profiled")}
-        out.append(f"| {name} | {plain[0]:,.0f} | {changed['recorded']} | {changed['profiled']} | {all_of(1)} | {all_of(2)} |")
+        out.append(f"| {name} | {plain[0]:,.0f} | {changed['recorded']} | {changed['profiled']} | {all_of(1)} | {all_of(2)} | {all_of(3)} |")
     return "\n".join(out) + "\n"
