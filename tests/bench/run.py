@@ -4,7 +4,7 @@
 overhead    processor time, memory and code of CPU-bound programs, as they are, in null mode (copied code, no probes),
             recorded, and under valgrind without a tool: a run of each in turns, medians of the ratios in a turn
 techniques  the same programs' files, instrumented with and without each technique that makes probes cheap
-servers     requests a second and latency, plain and recorded in turns, of servers that have one processor, started anew each time
+servers     requests a second and latency, plain and recorded in turns, of servers that have one processor, with their files read anew each time
 peers       programs built here, recorded, beside uftrace, GCC's trace-pc, valgrind and gdb's record; and what a ring holds
 instrument  seconds and megabytes of machine code a second
 load        source lines reconstructed a second

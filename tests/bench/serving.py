@@ -105,7 +105,7 @@ def table(rows: list[tuple[str, dict]]) -> str:
            "| server | requests a second, plain | recorded | change | with a profile | change | median latency, ms | 99th percentile, ms | program, µs |\n|---|---|---|---|---|---|---|---|---|"]
     for name, value in rows:
         if "problem" in value:
-            out.append(f"| {name} | not measured: {value['problem']} | | | | | | |")
+            out.append(f"| {name} | not measured: {value['problem']} | | | | | | | |")
             continue
         plain, recorded, profiled = value["plain"], value["recorded"], value["profiled"]
 
