@@ -24,7 +24,6 @@ using model::Result;
 
 namespace {
 
-constexpr std::uint32_t kUnit = 1u << format::kMaxPathBits;  // of bases and spans
 constexpr off_t kMostBytes = 16 << 20;
 
 struct Taken {
@@ -112,8 +111,9 @@ std::optional<std::uint32_t> takeNumber(std::string_view& text) {
 std::optional<Taken> parseLine(std::string_view line) {
   const auto base = takeNumber(line);
   const auto span = base ? takeNumber(line) : std::nullopt;
-  if (!span || line.empty() || *span == 0 || *base % kUnit != 0 || *span % kUnit != 0 ||
-      *base < format::kFirstCode || *base > format::kEndCode || *span > format::kEndCode - *base)
+  if (!span || line.empty() || *span == 0 || *base % format::kCodeUnit != 0 ||
+      *span % format::kCodeUnit != 0 || *base < format::kFirstCode || *base > format::kEndCode ||
+      *span > format::kEndCode - *base)
     return std::nullopt;
   return Taken{*base, *span, std::string(line)};
 }
@@ -136,19 +136,21 @@ Result<std::vector<Taken>> parse(std::string_view text, const fs::path& file) {
   return all;
 }
 
+std::uint32_t roundedUp(std::uint32_t code, std::uint32_t unit) { return (code + unit - 1) & ~(unit - 1); }
+
 // The first free ones from `wish` on, and round again from the first code.
-std::optional<std::uint32_t> freeCodes(const std::vector<Taken>& all, std::uint32_t span,
+std::optional<std::uint32_t> freeCodes(const std::vector<Taken>& all, std::uint32_t span, std::uint32_t unit,
                                        std::uint32_t wish) {
   const auto isFree = [&](std::uint32_t base) {
     return base <= format::kEndCode && span <= format::kEndCode - base &&
            std::ranges::none_of(all, [&](const Taken& other) { return meet(other, base, span); });
   };
   std::vector<std::uint32_t> bases{wish};
-  for (const Taken& other : all) bases.push_back(other.base + other.span);
+  for (const Taken& other : all) bases.push_back(roundedUp(other.base + other.span, unit));
   std::ranges::sort(bases);
   const auto from = std::ranges::lower_bound(bases, wish);
   if (const auto found = std::find_if(from, bases.end(), isFree); found != bases.end()) return *found;
-  if (isFree(format::kFirstCode)) return format::kFirstCode;
+  if (const auto first = roundedUp(format::kFirstCode, unit); isFree(first)) return first;
   const auto found = std::find_if(bases.begin(), from, isFree);
   return found == from ? std::nullopt : std::optional(*found);
 }
@@ -156,7 +158,7 @@ std::optional<std::uint32_t> freeCodes(const std::vector<Taken>& all, std::uint3
 }  // namespace
 
 Result<std::uint32_t> takeCodes(const fs::path& file, const fs::path& name, std::uint32_t span,
-                                std::uint32_t wish) {
+                                std::uint32_t unit, std::uint32_t wish) {
   std::error_code ignored;
   const fs::path canonical = fs::weakly_canonical(name, ignored);
   const std::string listed = canonical.empty() ? name.string() : canonical.string();
@@ -171,11 +173,11 @@ Result<std::uint32_t> takeCodes(const fs::path& file, const fs::path& name, std:
   const auto former = std::ranges::find(*all, listed, &Taken::name);
   if (former != all->end()) {
     const std::uint32_t base = former->base;
-    if (span <= former->span) return base;
-    wish = base;  // where it was, if there is room behind it
+    if (span <= former->span && base % unit == 0) return base;
+    wish = roundedUp(base, unit);  // where it was, if there is room behind it
     all->erase(former);
   }
-  const auto base = freeCodes(*all, span, wish);
+  const auto base = freeCodes(*all, span, unit, wish);
   if (!base)
     return model::fail("leaves no codes for another module: remove the lines of modules that are gone",
                        file.string());

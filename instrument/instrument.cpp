@@ -91,7 +91,7 @@ Result<Form> instrumentedForm(const std::filesystem::path& input, const std::fil
   auto plan = makePlan(*image, options, progress);
   if (!plan) return std::unexpected(plan.error());
   if (!options.codeBases.empty() && !name.empty()) {
-    const auto base = takeCodes(options.codeBases, name, plan->codeSpan, plan->codeBase);
+    const auto base = takeCodes(options.codeBases, name, plan->codeSpan, plan->codeUnit, plan->codeBase);
     if (!base) return std::unexpected(base.error());
     plan->codeBase = *base;
   }

@@ -15,7 +15,7 @@
 #include "instrument/flow/cursor_keepers.h"
 #include "instrument/flow/flow_graph.h"
 #include "instrument/flow/liveness.h"
-#include "instrument/flow/tiling.h"
+#include "instrument/flow/program_tiling.h"
 #include "instrument/parallel.h"
 #include "instrument/profile.h"
 #include "instrument/selection.h"
@@ -68,42 +68,11 @@ void checkUnwinding(const Program& program, Function& f) {
                                                                 : SkipReason::BadExceptionTable;
 }
 
-// Divides all functions into DAGs, with as long paths as the codes last for. Returns the first free code.
-std::uint32_t tileAll(Plan& plan, const Waves& waves, unsigned threads) {
-  // So many that dozens of such modules find room in a process.
-  constexpr std::uint64_t kWanted = 1u << 26;
-  std::vector<Function>& functions = plan.program.functions;
-  for (unsigned bits = format::kMaxPathBits;; bits -= 2) {
-    for (const auto& wave : waves)
-      forEachIndex(wave.size(), threads, [&](std::size_t i) { tile(functions[wave[i]], bits, functions); });
-    std::uint64_t codes = 0;
-    for (const Function& f : functions)
-      for (const Dag& dag : f.dags) codes += std::uint64_t{1} << dag.bits;
-    if (codes <= kWanted || bits <= 4) break;
-  }
-  std::uint32_t nextCode = 0;
-  for (std::size_t i = 0; i < functions.size(); ++i) {
-    if (functions[i].skip != SkipReason::None) continue;
-    const std::uint32_t after = assignCodes(functions[i], nextCode);
-    if (after > format::kEndCode / 4) {
-      functions[i].skip = SkipReason::CodesExhausted;
-      plan.windows[i].reset();
-      continue;
-    }
-    nextCode = after;
-  }
-  // What became of them only now.
-  for (Function& f : functions)
-    for (Block& block : f.blocks)
-      if (block.passesEntry && functions[block.callee].skip != SkipReason::None) block.stopAtEntry();
-  return nextCode;
-}
-
 // Where in the code space the module lies unless the runtime moves it: spread, so that modules seldom meet.
-std::uint32_t baseFor(loader::Bytes file, std::uint32_t span) {
-  constexpr std::uint32_t kUnit = 1u << format::kMaxPathBits;
-  const std::uint32_t units = (format::kEndCode - format::kFirstCode - span) / kUnit;
-  return format::kFirstCode + kUnit * std::uint32_t(XXH3_64bits(file.data(), file.size()) % (units + 1));
+std::uint32_t baseFor(loader::Bytes file, std::uint32_t span, std::uint32_t unit) {
+  const std::uint32_t first = (format::kFirstCode + unit - 1) & ~(unit - 1);
+  const std::uint32_t units = (format::kEndCode - first - span) / unit;
+  return first + unit * std::uint32_t(XXH3_64bits(file.data(), file.size()) % (units + 1));
 }
 
 }  // namespace
@@ -119,7 +88,7 @@ model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& optio
   if (!program) return std::unexpected(program.error());
   if (auto movable = canMove(image, program->ehFrame); !movable) return std::unexpected(movable.error());
   if (auto eligible = checkCode(*program); !eligible) return std::unexpected(eligible.error());
-  Plan plan{std::move(*program), {}, 0, 0};
+  Plan plan{std::move(*program), {}, 0, 0, 0};
   if (progress) progress(0.2);
   applyCodeRules(plan.program);
   const CodeTargets targets = CodeTargets::find(plan.program);
@@ -154,11 +123,13 @@ model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& optio
   const Waves waves = findPassableEntries(plan.program, ownSlots ? OwnSlots(plan.program) : OwnSlots(),
                                           !options.without.contains(kPassedEntries) && !options.nullMode,
                                           !options.without.contains(kKeptCursor), options.threads);
-  const std::uint32_t nextCode = tileAll(plan, waves, options.threads);
+  const Codes codes = tileProgram(plan.program, waves, options.threads);
+  for (std::size_t i = 0; i < functions.size(); ++i)
+    if (functions[i].skip == SkipReason::CodesExhausted) plan.windows[i].reset();
   if (!options.without.contains(kBroughtCursor)) findCursorBringers(plan.program);
-  constexpr std::uint32_t kUnit = 1u << format::kMaxPathBits;
-  plan.codeSpan = (nextCode + kUnit - 1) & ~(kUnit - 1);
-  plan.codeBase = baseFor(image.bytes(), plan.codeSpan);
+  plan.codeSpan = codes.span;
+  plan.codeUnit = codes.unit;
+  plan.codeBase = baseFor(image.bytes(), codes.span, codes.unit);
   if (progress) progress(0.5);
   return plan;
 }

@@ -13,8 +13,9 @@ namespace traceback::instrument {
 struct Plan {
   Program program;
   std::vector<std::optional<EntryWindow>> windows;  // by function
-  std::uint32_t codeBase = 0;                       // a multiple of 2^kMaxPathBits
+  std::uint32_t codeBase = 0;                       // a multiple of codeUnit
   std::uint32_t codeSpan = 0;
+  std::uint32_t codeUnit = 0;  // what the widest DAG owns, or format::kCodeUnit
 };
 
 // Decides which functions are copied, and tiles them. The image must outlive the plan.

@@ -105,13 +105,14 @@ std::vector<std::uint8_t> bitsInFront(const Function& f) {
 // Where the records may go on in the functions that are called: as far as there is room, for no head is put
 // in front for it, and where that is worth its codes.
 void passEntries(Function& f, unsigned mostBits, std::span<const Function> functions) {
-  constexpr unsigned kMost = 6;
+  constexpr unsigned kMost = 6, kRoom = 4;  // of short paths; what longer ones keep for the caller
+  const unsigned most = std::max(kMost + kRoom, mostBits) - kRoom;
   const std::vector<std::uint8_t> inFront = bitsInFront(f);
   for (const BlockIndex b : f.order) {
     Block& block = f.blocks[b];
     if (!block.mayPass) continue;
     const unsigned bits = functions[block.callee].entryBits;
-    block.passesEntry = bits <= kMost && inFront[b] + bits + (block.bySlot ? 1 : 0) <= mostBits;
+    block.passesEntry = bits <= most && inFront[b] + bits + (block.bySlot ? 1 : 0) <= mostBits;
   }
 }
 

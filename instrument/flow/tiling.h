@@ -15,7 +15,7 @@ namespace traceback::instrument {
 // Fills Function::dags, Function::order, Function::entryBits, and the blocks' head, dag, bit, bitEdge and
 // passesEntry. Beside the blocks that are heads already, those become heads behind which there is room for no
 // more than `mostBits` branches. May be called again. `functions`: what Block::callee counts in; those
-// callees that a record may pass into must be tiled, with as many bits.
+// callees that a record may pass into must be tiled.
 void tile(Function& function, unsigned mostBits, std::span<const Function> functions = {});
 
 // Whether the probe that sets the block's bit stands at the front of the block to which the branch leads when

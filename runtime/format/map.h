@@ -29,6 +29,8 @@
 // stopped. What its bits prove goes up to where the edge leads that set the last of them; how much further
 // the thread came its program counter must say.
 //
+// Version 5 differs: no path has more than 10 bits.
+//
 // Version 4 differs: no call or jump to another function has a bit.
 //
 // Version 3 differs: no call and no jump to another function passes a head.
@@ -48,7 +50,7 @@
 namespace traceback::format {
 
 inline constexpr std::uint64_t kMapMagic = 0x0A0D'5041'4D54'4254;  // "TBTMAP\r\n"
-inline constexpr std::uint32_t kMapVersion = 5;
+inline constexpr std::uint32_t kMapVersion = 6;
 inline constexpr std::uint32_t kOldestMapVersion = 1;
 inline constexpr char kMapSection[] = ".traceback.map";
 inline constexpr char kCodeSection[] = ".traceback.text";

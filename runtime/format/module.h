@@ -15,8 +15,9 @@ namespace traceback::format {
 
 inline constexpr std::uint64_t kModuleMagic = 0x0A0D'444F'4D54'4254;  // "TBTMOD\r\n"
 // The probes of versions up to 3 claimed a word before they wrote it, which rings of version 2 (ring.h) are
-// not made for: such a file runs untraced. From 5 on there are bit routines, from 6 on brought heads.
-inline constexpr std::uint32_t kModuleVersion = 6;
+// not made for: such a file runs untraced. From 5 on there are bit routines, from 6 on brought heads, from 7
+// on DAGs that own more than 1,024 codes.
+inline constexpr std::uint32_t kModuleVersion = 7;
 inline constexpr std::uint32_t kOldestModuleVersion = 4;
 
 // In the module's writable data, zero until the runtime binds the module.

@@ -13,7 +13,8 @@
 // Codes. A DAG that needs b bits for its path owns the 2^b codes from a multiple of 2^b on. Its head
 // probe writes the first of them, its light probes OR bits into it. (The paper, figure 1, has a
 // fixed split of 21 bits of id and 10 of path; here each DAG takes what it needs.) A module owns the
-// codes [base, base + span), which no other module of the process may touch. The first run of codes
+// codes [base, base + span), which no other module of the process may touch; base is a multiple of what its
+// widest DAG owns, and stays so where the runtime moves the module. The first run of codes
 // is the bad DAG, no module's: a module that found no room of its own runs untraced, for its probes would say
 // what nobody understands.
 #pragma once
@@ -29,11 +30,12 @@ inline constexpr Word kSentinelWord = 0xFFFF'FFFF;
 
 // --- DAG records -----------------------------------------------------------------------------------
 
-inline constexpr unsigned kMaxPathBits = 10;
+inline constexpr unsigned kMaxPathBits = 14;
+inline constexpr Word kCodeUnit = 1024;  // of bases and spans
 inline constexpr Word kDagFlag = 0x8000'0000;
-inline constexpr Word kBadDagCode = 0;  // and the 2^10 - 1 codes after it
-inline constexpr Word kFirstCode = Word{1} << kMaxPathBits;  // the first that a module may own
-inline constexpr Word kEndCode = 0x8000'0000 - (Word{1} << kMaxPathBits);  // one past the last
+inline constexpr Word kBadDagCode = 0;  // and all others of its unit
+inline constexpr Word kFirstCode = kCodeUnit;  // the first that a module may own
+inline constexpr Word kEndCode = 0x8000'0000 - kCodeUnit;  // one past the last
 
 constexpr bool isDagRecord(Word word) { return (word & kDagFlag) != 0 && word != kSentinelWord; }
 constexpr Word codeOf(Word word) { return word & ~kDagFlag; }

@@ -40,7 +40,7 @@ class TextFile {
 };
 
 struct Codes {
-  std::uint32_t base, span;
+  std::uint32_t base, span, unit;
 };
 
 bool meet(const Codes& a, const Codes& b) { return a.base < b.base + b.span && b.base < a.base + a.span; }
@@ -52,25 +52,25 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string before(data, data + size);
   file.write(before);
   constexpr std::uint32_t kWish = 0x10000;
-  Codes taken[] = {{0, 0x800}, {0, 0x400}, {0, 0x4000'0000}};
+  Codes taken[] = {{0, 0x800, 0x400}, {0, 0x4000, 0x4000}, {0, 0x4000'0000, 0x1000}};
   const char* const names[] = {"/code_bases/one", "/code_bases/two", "/code_bases/large"};
   bool all = true;
   for (int i = 0; i < 3; ++i) {
     const std::string text = file.text();
-    const auto base = instrument::takeCodes(file.path(), names[i], taken[i].span, kWish);
+    const auto base = instrument::takeCodes(file.path(), names[i], taken[i].span, taken[i].unit, kWish);
     all = all && base.has_value();
     if (!base) {
       if (base.error().message.empty() || file.text() != text) __builtin_trap();
       continue;
     }
     taken[i].base = *base;
-    if (*base < format::kFirstCode || taken[i].span > format::kEndCode - *base ||
-        !file.text().starts_with(text))
+    if (*base % taken[i].unit != 0 || *base < format::kFirstCode ||
+        taken[i].span > format::kEndCode - *base || !file.text().starts_with(text))
       __builtin_trap();
   }
   // Those that the text does not already give one place are apart, and each has its own for good.
   for (int i = 0; all && i < 3; ++i) {
-    const auto again = instrument::takeCodes(file.path(), names[i], taken[i].span, 0x50000);
+    const auto again = instrument::takeCodes(file.path(), names[i], taken[i].span, taken[i].unit, 0x50000);
     if (!again || *again != taken[i].base) __builtin_trap();
     for (int k = 0; k < i; ++k)
       if (!before.contains(names[i]) && !before.contains(names[k]) && meet(taken[i], taken[k]))

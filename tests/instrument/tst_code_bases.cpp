@@ -46,9 +46,14 @@ class CodeBases : public QObject {
   std::unique_ptr<QTemporaryDir> m_folder;
   QString path(const QString& name) const { return m_folder->filePath(name); }
   std::filesystem::path bases() const { return path("bases").toStdString(); }
-  std::optional<std::uint32_t> take(const char* name, std::uint32_t span, std::uint32_t wish) const {
-    const auto taken = takeCodes(bases(), path(name).toStdString(), span, wish);
-    return taken ? std::optional(*taken) : std::nullopt;
+  model::Result<std::uint32_t> taken(const char* name, std::uint32_t span, std::uint32_t wish,
+                                     std::uint32_t unit = format::kCodeUnit) const {
+    return takeCodes(bases(), path(name).toStdString(), span, unit, wish);
+  }
+  std::optional<std::uint32_t> take(const char* name, std::uint32_t span, std::uint32_t wish,
+                                    std::uint32_t unit = format::kCodeUnit) const {
+    const auto codes = taken(name, span, wish, unit);
+    return codes ? std::optional(*codes) : std::nullopt;
   }
   QByteArray text() const {
     QFile file(path("bases"));
@@ -83,6 +88,17 @@ class CodeBases : public QObject {
     QCOMPARE(take("a", 0xC00, 0x50000), 0x11000u);
   }
 
+  void whoHasLongPathsBeginsAtAMultipleOfTheirs() {
+    QCOMPARE(take("a", 0x400, 0x10000), 0x10000u);
+    QCOMPARE(take("b", 0x4000, 0x10000, 0x4000), 0x14000u);
+    QCOMPARE(take("c", 0x400, 0x10000), 0x10400u);
+    QCOMPARE(take("c", 0x400, 0x10000, 0x1000), 0x11000u);  // where it was is no such place
+    QCOMPARE(take("a", 0x8000, 0x10000, 0x4000), 0x18000u);
+    QCOMPARE(take("d", kEnd - 0x20000 + 0x400, 0x20000, 0x4000), std::nullopt);
+    QCOMPARE(take("e", 0x4000, 0x7FFF'8000, 0x4000), 0x7FFF'8000u);
+    QCOMPARE(take("f", 0x4000, 0x7FFF'8000, 0x4000), 0x4000u);  // what is left behind it is too short
+  }
+
   void whereTheEndIsReachedItGoesOnFromTheFirst() {
     QCOMPARE(take("a", 0x400, kEnd - 0x400), kEnd - 0x400);
     QCOMPARE(take("b", 0x400, kEnd - 0x400), kFirst);
@@ -93,7 +109,7 @@ class CodeBases : public QObject {
   void whereNothingIsLeftItIsSaid() {
     QCOMPARE(take("a", kEnd - kFirst - 0x400, kFirst), kFirst);
     QCOMPARE(take("b", 0x400, kFirst), kEnd - 0x400);
-    const auto none = takeCodes(bases(), path("c").toStdString(), 0x400, kFirst);
+    const auto none = taken("c", 0x400, kFirst);
     QVERIFY(!none && none.error().file == bases().string() &&
             none.error().message.contains("leaves no codes"));
     QCOMPARE(text().count('\n'), 2);
@@ -110,15 +126,15 @@ class CodeBases : public QObject {
     QFETCH(QByteArray, line);
     const QByteArray before = "# a comment\n0x10000 0x400 /a b\n" + line + "\n0x20000 0x400 /c\n";
     write(before);
-    const auto taken = takeCodes(bases(), path("d").toStdString(), 0x400, 0x10000);
-    QVERIFY(!taken && taken.error().text().contains("line 3 is not"));
+    const auto none = taken("d", 0x400, 0x10000);
+    QVERIFY(!none && none.error().text().contains("line 3 is not"));
     QCOMPARE(text(), before);
   }
 
   void aLineThatWasCutShortIsNoOther() {
     write("0x10000 0x400 /a\n0x10400 0x400 /lib");
-    const auto taken = takeCodes(bases(), path("d").toStdString(), 0x400, 0x10000);
-    QVERIFY(!taken && taken.error().text().contains("line 2 is not"));
+    const auto none = taken("d", 0x400, 0x10000);
+    QVERIFY(!none && none.error().text().contains("line 2 is not"));
   }
 
   void aCommentWithoutALineEndTakesNoLine() {
@@ -129,10 +145,11 @@ class CodeBases : public QObject {
   }
 
   void theFileMayNotBeAnything() {
-    QVERIFY(!takeCodes("/nowhere/bases", path("a").toStdString(), 0x400, 0x10000));
-    QVERIFY(!takeCodes(m_folder->path().toStdString(), path("a").toStdString(), 0x400, 0x10000));
-    QVERIFY(!takeCodes("/dev/null", path("a").toStdString(), 0x400, 0x10000));
-    QVERIFY(!takeCodes(bases(), path("a\nb").toStdString(), 0x400, 0x10000));
+    for (const std::filesystem::path& file :
+         {std::filesystem::path("/nowhere/bases"), std::filesystem::path(m_folder->path().toStdString()),
+          std::filesystem::path("/dev/null")})
+      QVERIFY(!takeCodes(file, path("a").toStdString(), 0x400, format::kCodeUnit, 0x10000));
+    QVERIFY(!taken("a\nb", 0x400, 0x10000));
   }
 
   void buildsThatRunSideBySideAgree() {
@@ -144,7 +161,8 @@ class CodeBases : public QObject {
         for (unsigned k = 0; k < kEach; ++k) {
           const std::string name = path(QString("%1-%2").arg(i).arg(k)).toStdString();
           const std::uint32_t span = 0x400 * (1 + k % 3);
-          all[std::size_t{i} * kEach + k] = {takeCodes(bases(), name, span, 0x10000).value_or(0), span};
+          all[std::size_t{i} * kEach + k] = {
+              takeCodes(bases(), name, span, format::kCodeUnit, 0x10000).value_or(0), span};
         }
       });
     for (std::thread& thread : threads) thread.join();

@@ -6,6 +6,7 @@
 
 #include "assemble.h"
 #include "instrument/flow/flow_graph.h"
+#include "instrument/flow/program_tiling.h"
 #include "instrument/flow/tiling.h"
 #include "instrument/plan.h"
 #include "loader/mapped_file.h"
@@ -98,6 +99,27 @@ void checkRandomPaths(const Function& f, std::mt19937& random, int walks,
   }
 }
 
+// Of all functions, whose codes must be nobody else's.
+void checkAll(const Program& program, std::uint32_t span, std::uint32_t unit) {
+  std::mt19937 random(3);
+  std::uint32_t lastCode = 0;
+  for (const Function& f : program.functions) {
+    if (f.skip != format::SkipReason::None) continue;
+    checkRandomPaths(f, random, 4, program.functions);
+    for (const Dag& dag : f.dags) {
+      QVERIFY(dag.code >= lastCode);
+      QVERIFY(unit % (1u << dag.bits) == 0);
+      lastCode = dag.code + (1u << dag.bits);
+    }
+    if (QTest::currentTestFailed()) return;
+  }
+  QVERIFY(lastCode <= span);
+}
+
+unsigned mostBits(const Function& f) {
+  return f.dags.empty() ? 0 : std::ranges::max(f.dags, {}, &Dag::bits).bits;
+}
+
 }  // namespace
 
 class TestTiling : public QObject {
@@ -110,6 +132,10 @@ class TestTiling : public QObject {
     tile(f, format::kMaxPathBits);
     assignCodes(f, 0);
     return f;
+  }
+  // So many in a row.
+  static QByteArray branches(unsigned count) {
+    return QByteArray("test %rdi, %rdi\n je 1f\n inc %rax\n 1:\n").repeated(count) + "ret";
   }
   static Function functionOf(const QByteArray& code) { return traceback::tests::functionOf(code); }
 
@@ -304,11 +330,7 @@ class TestTiling : public QObject {
   }
 
   void moreBranchesThanBitsMakeAnotherHead() {
-    QByteArray text;
-    for (unsigned i = 0; i < format::kMaxPathBits + 2; ++i)
-      text += "test %rdi, %rdi\n je 1f\n inc %rax\n 1:\n";
-    text += "ret";
-    const Function f = tiled(text.constData());
+    const Function f = tiled(branches(format::kMaxPathBits + 2).constData());
     QVERIFY(f.dags.size() > 1);
     std::mt19937 random(1);
     checkRandomPaths(f, random, 200);
@@ -357,18 +379,8 @@ class TestTiling : public QObject {
     QVERIFY(image.has_value());
     const auto plan = makePlan(*image, {}, {});
     QVERIFY(plan.has_value());
-    std::mt19937 random(3);
-    std::uint32_t lastCode = 0;
-    for (const Function& f : plan->program.functions) {
-      if (f.skip != format::SkipReason::None) continue;
-      checkRandomPaths(f, random, 4, plan->program.functions);
-      for (const Dag& dag : f.dags) {
-        QVERIFY(dag.code >= lastCode);
-        lastCode = dag.code + (1u << dag.bits);
-      }
-      if (QTest::currentTestFailed()) return;
-    }
-    QVERIFY(lastCode <= plan->codeSpan);
+    checkAll(plan->program, plan->codeSpan, plan->codeUnit);
+    if (QTest::currentTestFailed()) return;
     // Whatever goes on through calls, there are no more heads for it.
     Options closed;
     closed.without.emplace(kPassedEntries);
@@ -386,6 +398,62 @@ class TestTiling : public QObject {
       }
     }
     QVERIFY(passed > 10);
+  }
+
+  void pathsAreLongInWhatRuns() {
+    const auto mapped = loader::MappedFile::open("/usr/bin/lua5.4");
+    QVERIFY(mapped.has_value());
+    const auto image = loader::ElfImage::parse(mapped->bytes(), "/usr/bin/lua5.4");
+    QVERIFY(image.has_value());
+    auto plan = makePlan(*image, {}, {});
+    QVERIFY(plan.has_value());
+    QCOMPARE(plan->codeUnit, format::kCodeUnit);
+    std::vector<Function>& functions = plan->program.functions;
+    std::vector<Function*> hot, others;
+    for (Function& f : functions)
+      if (mostBits(f) == kShortPathBits) (hot.size() <= others.size() ? hot : others).push_back(&f);
+    QVERIFY(others.size() > 4);
+    std::size_t heads = 0;
+    for (Function* f : hot) {
+      heads += f->dags.size();
+      f->blocks.front().ran = 1;
+      f->blocks.front().cold = false;
+    }
+    const Waves waves = findPassableEntries(plan->program, OwnSlots(), true, true, 1);
+    const Codes codes = tileProgram(plan->program, waves, 1);
+    checkAll(plan->program, codes.span, codes.unit);
+    if (QTest::currentTestFailed()) return;
+    QCOMPARE(codes.unit, 1u << kLongPathBits);
+    std::size_t fewer = 0;
+    for (const Function* f : hot) {
+      QVERIFY(mostBits(*f) <= kLongPathBits);
+      fewer += f->dags.size();
+    }
+    QVERIFY(fewer < heads);
+    for (const Function* f : others) QVERIFY(mostBits(*f) <= kShortPathBits);
+  }
+
+  void whereCodesDoNotLastForAllTheHottestHaveThem() {
+    Program program;
+    Function f = tiled(branches(kLongPathBits).constData());
+    for (Block& block : f.blocks) block.cold = false;
+    constexpr std::uint32_t kFunctions = 6000;  // a few more than have room
+    Waves waves(1);
+    for (std::uint32_t i = 0; i < kFunctions; ++i) {
+      f.blocks.back().ran = 1 + i * 7919 % kFunctions;
+      program.functions.push_back(f);
+      waves.front().push_back(i);
+    }
+    tileProgram(program, waves, 1);
+    std::uint64_t codes = 0;
+    for (const Function& each : program.functions)
+      for (const Dag& dag : each.dags) codes += std::uint64_t{1} << dag.bits;
+    QVERIFY(codes <= 1u << 26);
+    std::ranges::sort(program.functions, {}, [](const Function& each) { return each.blocks.back().ran; });
+    QVERIFY(std::ranges::is_sorted(program.functions, {}, mostBits));
+    QVERIFY(mostBits(program.functions.front()) <= kShortPathBits);
+    QCOMPARE(mostBits(program.functions.back()), kLongPathBits);
+    QVERIFY(mostBits(program.functions[kFunctions * 2 / 3]) == kLongPathBits);
   }
 };
 

@@ -99,7 +99,8 @@ class MapViewTest : public QObject {
     row("dag without a head", kDag + 4, 1, "is no head");
     row("backwards", kBlock + 48 + offsetof(format::BlockEntry, successor), 1, "not in order");
     row("itself", kBlock + 24 + offsetof(format::BlockEntry, successor), 1, "not in order");
-    row("bit", kBlock + 24 + offsetof(format::BlockEntry, bit), 0x0000010A, "bit is none of its DAG");
+    row("bit", kBlock + 24 + offsetof(format::BlockEntry, bit), 0x100 | format::kMaxPathBits,
+        "bit is none of its DAG");
   }
   void hostileMapsOfBranchesAreRefused() {
     QFETCH(unsigned, offset);

@@ -238,7 +238,10 @@ void TestInterruptedHeads::interrupt(const QString& original, const Prepared& ru
   QVERIFY2(snap, snap ? "" : qPrintable(snap.error()));
   const auto trace = readTrace(*snap);
   QVERIFY2(trace, trace ? "" : qPrintable(trace.error()));
-  QVERIFY2(trace->damage.isEmpty(), qPrintable(trace->damage.join("; ")));
+  // Behind the fault the program goes on in its original code: a gap, if the ring reaches back so far.
+  const bool isThatGap =
+      skipsFault && trace->damage.size() == 1 && trace->damage.front().contains("a gap before");
+  QVERIFY2(trace->damage.isEmpty() || isThatGap, qPrintable(trace->damage.join("; ")));
   QCOMPARE(trace->threads.size(), 1UL);
   for (const auto& [speller, slot] : {std::pair{"main", 0U}, {"alarm", CountingRun::kAlarm}}) {
     const auto spelled = SpelledNumbers::read(trace->threads[0], *listing, speller);
