@@ -74,6 +74,12 @@ model::Result<void> keepProfiles(const fs::path& folder, const BranchProfile& pr
   return {};
 }
 
+bool isProfileKept(const fs::path& folder, const fs::path& program) {
+  const std::string buildId = buildIdOf(program);
+  std::error_code none;
+  return !buildId.empty() && fs::exists(instrument::profileIn(folder, buildId), none);
+}
+
 model::Result<std::size_t> forgetProfiles(const fs::path& folder) {
   std::vector<std::string> forgotten;
   for (const fs::path& path : filesIn(folder)) {

@@ -17,6 +17,8 @@ model::Result<void> writeProfile(const std::filesystem::path& file, const model:
 // The folder is made if it is missing. Fails where something cannot be written; what is kept stays whole, and
 // of what cannot be read nothing is kept on.
 model::Result<void> keepProfiles(const std::filesystem::path& folder, const model::BranchProfile& profile);
+// Whether there is something of that build of the program, which may be a copy of it.
+bool isProfileKept(const std::filesystem::path& folder, const std::filesystem::path& program);
 // Of all modules. Says of how many there was something.
 model::Result<std::size_t> forgetProfiles(const std::filesystem::path& folder);
 

@@ -54,6 +54,8 @@ int run(bool once, bool quiet) {
   ServiceOptions options;
   options.ringFolder = collect::defaultRingFolder();
   options.tidy = tidyUp;
+  std::error_code error;
+  options.command = std::filesystem::read_symlink("/proc/self/exe", error).replace_filename("traceback");
   if (!quiet)
     options.log = [](const std::string& text) {
       std::println(stderr, "tracebackd: {}", model::printable(text));

@@ -73,7 +73,7 @@ bool hasEnded(const std::pair<pid_t, std::uint64_t>& name, const collect::System
 }  // namespace
 
 Service::Service(Listener listener, ServiceOptions options)
-    : m_listener(std::move(listener)), m_options(std::move(options)) {}
+    : m_listener(std::move(listener)), m_options(std::move(options)), m_profiling(m_options.command) {}
 
 Service::~Service() {
   if (!m_listener.path.empty()) ::unlink(m_listener.path.c_str());
@@ -251,6 +251,7 @@ void Service::look() {
   findProcesses(false);
   // Snapping a group finds processes anew.
   for (const auto& name : std::views::keys(m_processes) | std::ranges::to<std::vector>()) lookAtThreads(name);
+  lookWhomToProfile();
   if (now - m_tidied < kTidyPause) return;
   m_tidied = now;
   if (m_options.tidy) m_options.tidy(m_rules);
@@ -310,6 +311,7 @@ void Service::describe(Recorded& process) const {
   const auto rule =
       std::ranges::find(m_rules.stalls, textOf(process.about.program), &collect::StallRule::program);
   process.rule = rule == m_rules.stalls.end() ? std::nullopt : std::optional(*rule);
+  process.profiledAfter = m_rules.profiledAfter(textOf(process.about.program));
   // It has its name with its first module.
   if (header->executable[0] != 0 || header->moduleCount != 0) process.described = Clock::now();
 }
@@ -341,6 +343,23 @@ void Service::lookAtThreads(const std::pair<pid_t, std::uint64_t>& name) {
   if (Recorded* still = find({name.first, name.second}))
     snap(*still, *found, format::SnapReason::Hang,
          event.members.empty() ? std::nullopt : std::optional(event), true);
+}
+
+// By the processor's time, for those of a program that only wait would tell nothing of what runs.
+void Service::lookWhomToProfile() {
+  if (const auto well = m_profiling.ended(); well && !*well) log("a process could not be profiled");
+  const auto now = Clock::now();
+  if (m_profiling.isRunning() || now - m_lookedWhomToProfile < kDescribePause) return;
+  m_lookedWhomToProfile = now;
+  for (auto& [name, process] : m_processes) {
+    if (process.wasProfiled || !process.profiledAfter) continue;
+    const auto time = collect::processorTimeOf(name.first);
+    if (!time || *time < *process.profiledAfter) continue;
+    process.wasProfiled = true;
+    log(std::format("process {} ({}) is profiled", name.first, textOf(process.about.program)));
+    if (const auto started = m_profiling.start(name.first); !started) log(started.error().text());
+    return;
+  }
 }
 
 void Service::snap(Recorded& process, const collect::Finding& why, format::SnapReason reason,

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "app/tracebackd/listener.h"
+#include "app/tracebackd/profiling.h"
 #include "runtime/collect/process_folder.h"
 #include "runtime/collect/service_client.h"
 #include "runtime/collect/service_message.h"
@@ -32,6 +33,7 @@ struct ServiceOptions {
   std::filesystem::path ringFolder;
   std::function<void(const collect::SiteRules&)> tidy;  // done at the start and every few minutes
   std::function<void(const std::string&)> log;
+  std::filesystem::path command;  // `traceback`
 };
 
 class Service {
@@ -75,6 +77,8 @@ class Service {
     std::filesystem::path snapFolder;
     format::ServiceProcess about{};
     std::optional<collect::StallRule> rule;
+    std::optional<std::chrono::seconds> profiledAfter;  // not yet
+    bool wasProfiled = false;
     collect::StallDetector stalls;
     Clock::time_point described{}, looked{};
     std::uint32_t snaps = 0;
@@ -104,6 +108,7 @@ class Service {
   void describe(Recorded& process) const;
   void lookAtThreads(const std::pair<pid_t, std::uint64_t>& name);
   bool isBeingSnapped(const Recorded& process) const;
+  void lookWhomToProfile();
   void snapFallen(const Recorded& process);
   void snap(Recorded& process, const collect::Finding& why, format::SnapReason reason,
             const std::optional<collect::GroupEvent>& group, bool stalled);
@@ -121,7 +126,8 @@ class Service {
   std::vector<std::unique_ptr<Job>> m_jobs;
   std::map<std::string, Clock::time_point> m_lastOfGroup;
   Clock::time_point m_start = Clock::now();
-  Clock::time_point m_looked{}, m_tidied{};
+  Clock::time_point m_looked{}, m_tidied{}, m_lookedWhomToProfile{};
+  Profiling m_profiling;
   std::uint64_t m_events = 0, m_refused = 0;
 };
 

@@ -200,6 +200,20 @@ std::optional<std::uint64_t> startOfProcess(pid_t pid) {
   return start;
 }
 
+std::optional<std::chrono::milliseconds> processorTimeOf(pid_t pid) {
+  constexpr std::size_t kUser = 14, kSystem = 15;
+  const auto fields = statFields(pid);
+  if (fields.size() <= kSystem - kFirstStatField) return {};
+  std::int64_t ticks = 0;
+  for (const std::size_t field : {kUser, kSystem}) {
+    const std::string& text = fields[field - kFirstStatField];
+    std::int64_t part = 0;
+    if (std::from_chars(text.data(), text.data() + text.size(), part).ec != std::errc()) return {};
+    ticks += part;
+  }
+  return std::chrono::milliseconds(ticks * 1000 / ::sysconf(_SC_CLK_TCK));
+}
+
 void removeFolder(const OpenFolder& folder) {
   const auto rights = FileRights::of(folder.owner);
   if (!rights) return;

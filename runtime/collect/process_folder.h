@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -69,6 +70,9 @@ std::vector<uid_t> usersOf(pid_t pid);
 
 // Field 22 of /proc/PID/stat, or nothing if there is no such process, or only its remains (a zombie).
 std::optional<std::uint64_t> startOfProcess(pid_t pid);
+
+// That a process and its threads took, in programs and in the kernel; or nothing if there is none.
+std::optional<std::chrono::milliseconds> processorTimeOf(pid_t pid);
 
 // Removes the folder and the files in it; of another user, with that user's rights.
 void removeFolder(const OpenFolder& folder);

@@ -100,13 +100,24 @@ std::string addStall(const Words& words, SiteRules& rules) {
   return {};
 }
 
+std::string addProfile(const Words& words, SiteRules& rules) {
+  const auto time = words.size() > 2 ? timeOf(words[1]) : std::nullopt;
+  ProfileRule rule{{words.begin() + std::min<std::ptrdiff_t>(2, std::ssize(words)), words.end()},
+                   time.value_or(std::chrono::seconds(0))};
+  if (!time || !std::ranges::all_of(rule.programs, isProgram))
+    return "takes a time and programs by the last part of their paths: write profile 1m server";
+  rules.profiles.push_back(std::move(rule));
+  return {};
+}
+
 std::string addRule(const Words& words, SiteRules& rules) {
   if (words[0] == "redact") return addRedaction(words, rules);
   if (words[0] == "faults") return addFaults(words, rules);
   if (words[0] == "keep") return addKeep(words, rules);
   if (words[0] == "group") return addGroup(words, rules);
   if (words[0] == "snap" || words[0] == "end") return addStall(words, rules);
-  return "is no rule: there are redact, faults, keep, group, snap and end";
+  if (words[0] == "profile") return addProfile(words, rules);
+  return "is no rule: there are redact, faults, keep, group, snap, end and profile";
 }
 
 }  // namespace
@@ -115,6 +126,13 @@ std::string SiteRules::groupOf(const std::string& program) const {
   const auto found = std::ranges::find_if(
       groups, [&program](const GroupRule& group) { return std::ranges::contains(group.programs, program); });
   return found == groups.end() ? std::string() : found->name;
+}
+
+std::optional<std::chrono::seconds> SiteRules::profiledAfter(const std::string& program) const {
+  const auto found = std::ranges::find_if(profiles, [&program](const ProfileRule& rule) {
+    return std::ranges::contains(rule.programs, program);
+  });
+  return found == profiles.end() ? std::nullopt : std::optional(found->after);
 }
 
 std::vector<SiteProblem> addSiteRules(std::string_view text, SiteRules& rules) {

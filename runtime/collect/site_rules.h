@@ -1,14 +1,14 @@
 // What whoever runs recorded programs on this machine wants, whatever their policies say: traceback-site(5).
 // It is read by those who make snaps and by the service, outside of the recorded processes. A line holds one
-// rule, a
-// '#' begins a comment, and words are divided by blanks:
+// rule, a '#' begins a comment, and words are divided by blanks:
 //
-//   redact WHAT...                     keeps environment, arguments, paths, stacks out of all snaps
-//   faults COUNT/TIME                  snaps of the same fault at most in that time, from all runs of a
-//   program keep rings TIME                    of processes that were killed; the service removes them then
-//   group NAME PROGRAM...              whose processes are snapped together when one of them breaks down
-//   snap stall TIME PROGRAM [THREAD]   if the first thread, or one of that name, has shown no life for so
-//   long end stall TIME PROGRAM [THREAD]    and is ended then
+//   redact WHAT...                    keeps environment, arguments, paths, stacks out of all snaps
+//   faults COUNT/TIME                 snaps of the same fault at most in that time, of all runs of a program
+//   keep rings TIME                   of processes that were killed; the service removes them then
+//   group NAME PROGRAM...             whose processes are snapped together when one of them breaks down
+//   snap stall TIME PROGRAM [THREAD]  if the first thread, or one of that name, showed no life for so long
+//   end stall TIME PROGRAM [THREAD]   and is ended then
+//   profile TIME PROGRAM...           one is counted in (traceback profile) once it had that processor time
 //
 // A PROGRAM is the last part of its path.
 #pragma once
@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,12 @@ struct StallRule {
   bool operator==(const StallRule&) const = default;
 };
 
+struct ProfileRule {
+  std::vector<std::string> programs;
+  std::chrono::seconds after{};  // of processor time
+  bool operator==(const ProfileRule&) const = default;
+};
+
 struct SiteRules {
   std::uint32_t redaction = 0;     // Redaction
   std::uint32_t faultCount = 0;    // ...
@@ -51,9 +58,12 @@ struct SiteRules {
   std::chrono::seconds keepRings{};  // 0: for ever
   std::vector<GroupRule> groups;
   std::vector<StallRule> stalls;
+  std::vector<ProfileRule> profiles;
 
   // Empty if it is of none.
   std::string groupOf(const std::string& program) const;
+  // How much processor time one of its processes has before it is profiled, if it is to be.
+  std::optional<std::chrono::seconds> profiledAfter(const std::string& program) const;
   bool operator==(const SiteRules&) const = default;
 };
 

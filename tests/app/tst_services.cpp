@@ -1,6 +1,7 @@
 // Groups and the service as users meet them: the commands, and what a snap tells of the others.
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QProcess>
@@ -31,7 +32,11 @@ class ServicesTest : public QObject {
     QVERIFY(m_line.isReady());
     m_line.environment().insert("HOME", m_line.folder());
     QVERIFY(QDir(m_line.folder()).mkpath(".config/traceback"));
-    QVERIFY(writeFile(m_line.path(".config/traceback/site"), "group shop sleep\nredact environment\n"));
+    QVERIFY(writeFile(m_line.path(".config/traceback/site"),
+                      "group shop sleep\nredact environment\nprofile 1s " +
+                          QFileInfo(PHASES_PROGRAM).fileName().toUtf8() + '\n'));
+    QVERIFY(QDir().mkpath(m_line.path("tmp")));
+    m_line.environment().insert("TMPDIR", m_line.path("tmp"));
   }
 
   void withoutTheServiceTheyAreListedAllTheSame() {
@@ -96,6 +101,44 @@ class ServicesTest : public QObject {
       QVERIFY(process->waitForFinished(60'000));
     }
     QCOMPARE(service->exitCode(), 0);
+  }
+
+  void aBusyProgramIsProfiledAndItsBuildNeverAgain() {
+    const auto service = start(TRACEBACKD, {});
+    QVERIFY(listed("service: process"));
+    const auto busy = start(CommandLine::program(), {"run", "--", PHASES_PROGRAM, "kill", "1000000000000"});
+    const auto idle = start(CommandLine::program(), {"run", "--only", "*/sleep", "--", "/bin/sleep", "100"});
+    const QByteArray told = "process " + QByteArray::number(busy->processId()) + " (";
+    QByteArray log;
+    QVERIFY(QTest::qWaitFor(
+        [&] {
+          service->waitForReadyRead(10);
+          log += service->readAllStandardError();
+          return log.contains(told) && !listing(m_line.path("tmp")).isEmpty();
+        },
+        60'000));
+    QCOMPARE(log.count(" is profiled"), 1);
+    service->terminate();
+    QVERIFY(service->waitForFinished(60'000));
+    QCOMPARE(service->exitCode(), 0);
+    // What it had counted until then is kept.
+    const QDir kept(m_line.path("data/traceback/profiles"));
+    const QStringList files = kept.entryList({"*.tbprofile"}, QDir::Files);
+    QCOMPARE(files.size(), 1);
+    const QByteArray counts = readFile(kept.filePath(files.front()));
+    QVERIFY(counts.startsWith("traceback-profile 2\nmodule "));
+
+    const QString pid = QString::number(busy->processId());
+    const Ran again = m_line.traceback({"profile", "--pid", pid, "--for", "1", "--unless-kept"});
+    QVERIFY2(again.status == 0 && again.out.contains("something is kept"),
+             (again.out + again.err).constData());
+    QCOMPARE(readFile(kept.filePath(files.front())), counts);
+    QCOMPARE(m_line.traceback({"profile", "--pid", pid, "--for", "1"}).status, 0);
+    QVERIFY(readFile(kept.filePath(files.front())) != counts);
+    for (const auto& process : {busy.get(), idle.get()}) {
+      process->kill();
+      QVERIFY(process->waitForFinished(60'000));
+    }
   }
 };
 

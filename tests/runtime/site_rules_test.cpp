@@ -15,7 +15,8 @@ class SiteRulesTest : public QObject {
     QVERIFY(collect::addSiteRules("# nothing\n\n", rules).empty());
     QVERIFY(
         collect::addSiteRules("redact environment paths\nredact stacks # more\nfaults 3/1d\nkeep rings 2h\n"
-                              "group shop server db\nsnap stall 30s server\nend stall 2m db net.worker\n",
+                              "group shop server db\nsnap stall 30s server\nend stall 2m db net.worker\n"
+                              "profile 1m server\nprofile 2h db cc1\n",
                               rules)
             .empty());
     QCOMPARE(rules.redaction, collect::kRedactEnvironment | collect::kRedactPaths | collect::kRedactStacks);
@@ -26,6 +27,8 @@ class SiteRulesTest : public QObject {
     QCOMPARE(rules.stalls.size(), 2u);
     QVERIFY(!rules.stalls[0].end && rules.stalls[0].patience == 30s && rules.stalls[0].thread.empty());
     QVERIFY(rules.stalls[1].end && rules.stalls[1].thread == "net.worker");
+    QVERIFY(rules.profiledAfter("server") == 60s && rules.profiledAfter("cc1") == 2h);
+    QVERIFY(!rules.profiledAfter("other"));
     for (const char* line : {"redact",
                              "redact passwords",
                              "redact environment passwords",
@@ -51,6 +54,11 @@ class SiteRulesTest : public QObject {
                              "snap hang 30s server",
                              "end stall 30s server a.name.too.long.for.one",
                              "end stall 30s server a b",
+                             "profile",
+                             "profile 1m",
+                             "profile server",
+                             "profile 0s server",
+                             "profile 1m bin/server",
                              "frobnicate",
                              "\x01"}) {
       collect::SiteRules none;
@@ -58,7 +66,8 @@ class SiteRulesTest : public QObject {
           collect::addSiteRules(std::string("faults 1/1h\n") + line + "\nredact paths\n", none);
       QVERIFY2(problems.size() == 1 && problems[0].line == 2 && !problems[0].reason.empty(), line);
       QVERIFY2(none.redaction == collect::kRedactPaths && none.faultCount == 1, line);
-      QVERIFY2(none.groups.empty() && none.stalls.empty() && none.keepRings == 0s, line);
+      QVERIFY2(none.groups.empty() && none.stalls.empty() && none.keepRings == 0s && none.profiles.empty(),
+               line);
     }
   }
 };

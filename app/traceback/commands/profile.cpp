@@ -25,7 +25,7 @@ struct ProfileCall {
   std::uint64_t seconds = 0;
   double every = 1;
   std::string output;  // empty: kept for runs to come
-  bool add = false, forget = false;
+  bool add = false, forget = false, unlessKept = false;
 };
 
 model::Result<model::BranchProfile> formerProfile(const ProfileCall& call) {
@@ -109,6 +109,11 @@ int takeProfile(const ProfileCall& call, const std::vector<std::string>& words) 
     return complainAboutCall("profile: name snaps, or --pid PID, or a program: -- PROG [ARGUMENT...]");
   const auto folder = folderToKeepIn();
   if (call.output.empty() && !folder) return complain(folder.error());
+  if (call.unlessKept && isProfileKept(*folder, std::format("/proc/{}/exe", call.pid))) {
+    std::println("{}: something is kept of the program of process {}", model::printable(folder->string()),
+                 call.pid);
+    return kDone;
+  }
   auto former = formerProfile(call);
   if (!former) return complain(former.error());
   Counts counts(std::move(*former));
@@ -161,6 +166,11 @@ void addProfile(CLI::App& app, Action& chosen, const std::vector<std::string>& w
       ->check(CLI::Range(0.1, 86400.0))
       ->needs(pid)
       ->type_name("SECONDS");
+  command
+      ->add_flag("--unless-kept", call->unlessKept,
+                 "With --pid: not if something is kept of that build of the program")
+      ->needs(pid)
+      ->excludes(output);
   command->add_flag("--forget", call->forget, "Forget all that is kept")->excludes(output, pid);
   command->usage(
       "Usage: traceback profile [OPTIONS] -- PROG [ARGUMENT...]\n"
