@@ -1,5 +1,6 @@
 #include "instrument/plan.h"
 
+#include <elf.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -68,10 +69,15 @@ void checkUnwinding(const Program& program, Function& f) {
                                                                 : SkipReason::BadExceptionTable;
 }
 
-// Where in the code space the module lies unless the runtime moves it: spread, so that modules seldom meet.
-std::uint32_t baseFor(loader::Bytes file, std::uint32_t span, std::uint32_t unit) {
-  const std::uint32_t first = (format::kFirstCode + unit - 1) & ~(unit - 1);
-  const std::uint32_t units = (format::kEndCode - first - span) / unit;
+// Where in the code space the module lies unless the runtime moves it: spread, so that modules seldom meet. A
+// process has one program, which has the most codes, so programs have a part for themselves.
+std::uint32_t baseFor(const loader::ElfImage& image, std::uint32_t span, std::uint32_t unit) {
+  constexpr std::uint32_t kPrograms = 0x5000'0000;
+  const bool isProgram = image.segment(PT_INTERP) != nullptr;
+  const std::uint32_t start = isProgram ? kPrograms : format::kFirstCode;
+  const std::uint32_t first = (start + unit - 1) & ~(unit - 1);
+  const std::uint32_t units = ((isProgram ? format::kEndCode : kPrograms) - first - span) / unit;
+  const loader::Bytes file = image.bytes();
   return first + unit * std::uint32_t(XXH3_64bits(file.data(), file.size()) % (units + 1));
 }
 
@@ -129,7 +135,7 @@ model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& optio
   if (!options.without.contains(kBroughtCursor)) findCursorBringers(plan.program);
   plan.codeSpan = codes.span;
   plan.codeUnit = codes.unit;
-  plan.codeBase = baseFor(image.bytes(), codes.span, codes.unit);
+  plan.codeBase = baseFor(image, codes.span, codes.unit);
   if (progress) progress(0.5);
   return plan;
 }

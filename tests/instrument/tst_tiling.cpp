@@ -400,6 +400,24 @@ class TestTiling : public QObject {
     QVERIFY(passed > 10);
   }
 
+  void programsAndLibrariesHaveNoCodesInCommon() {
+    std::vector<std::uint32_t> programs, libraries;
+    for (const char* file : {"/usr/bin/lua5.4", "/usr/bin/gzip", "/usr/bin/sqlite3", "/bin/sleep",
+                             "/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
+                             "/usr/lib/x86_64-linux-gnu/libz.so.1", "/usr/lib/x86_64-linux-gnu/libm.so.6"}) {
+      const auto mapped = loader::MappedFile::open(file);
+      QVERIFY(mapped.has_value());
+      const auto image = loader::ElfImage::parse(mapped->bytes(), file);
+      QVERIFY(image.has_value());
+      const auto plan = makePlan(*image, {}, {});
+      QVERIFY(plan.has_value());
+      const bool isLibrary = std::string_view(file).contains(".so");
+      (isLibrary ? libraries : programs).push_back(plan->codeBase);
+      if (isLibrary) libraries.push_back(plan->codeBase + plan->codeSpan);
+    }
+    QVERIFY(std::ranges::min(programs) >= std::ranges::max(libraries));
+  }
+
   void pathsAreLongInWhatRuns() {
     const auto mapped = loader::MappedFile::open("/usr/bin/lua5.4");
     QVERIFY(mapped.has_value());
