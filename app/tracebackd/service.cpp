@@ -311,7 +311,6 @@ void Service::describe(Recorded& process) const {
   const auto rule =
       std::ranges::find(m_rules.stalls, textOf(process.about.program), &collect::StallRule::program);
   process.rule = rule == m_rules.stalls.end() ? std::nullopt : std::optional(*rule);
-  process.profiledAfter = m_rules.profiledAfter(textOf(process.about.program));
   // It has its name with its first module.
   if (header->executable[0] != 0 || header->moduleCount != 0) process.described = Clock::now();
 }
@@ -352,11 +351,13 @@ void Service::lookWhomToProfile() {
   if (m_profiling.isRunning() || now - m_lookedWhomToProfile < kDescribePause) return;
   m_lookedWhomToProfile = now;
   for (auto& [name, process] : m_processes) {
-    if (process.wasProfiled || !process.profiledAfter) continue;
-    const auto time = collect::processorTimeOf(name.first);
-    if (!time || *time < *process.profiledAfter) continue;
+    if (process.wasProfiled) continue;
+    const std::string program = textOf(process.about.program);
+    const auto after = m_rules.profiledAfter(program);
+    const auto time = after ? collect::processorTimeOf(name.first) : std::nullopt;
+    if (!time || *time < *after) continue;
     process.wasProfiled = true;
-    log(std::format("process {} ({}) is profiled", name.first, textOf(process.about.program)));
+    log(std::format("process {} ({}) is profiled", name.first, program));
     if (const auto started = m_profiling.start(name.first); !started) log(started.error().text());
     return;
   }

@@ -77,7 +77,6 @@ class Service {
     std::filesystem::path snapFolder;
     format::ServiceProcess about{};
     std::optional<collect::StallRule> rule;
-    std::optional<std::chrono::seconds> profiledAfter;  // not yet
     bool wasProfiled = false;
     collect::StallDetector stalls;
     Clock::time_point described{}, looked{};

@@ -18,6 +18,12 @@ namespace traceback::collect {
 
 namespace {
 
+std::optional<std::uint64_t> numberIn(const std::string& text) {
+  std::uint64_t number = 0;
+  if (std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc()) return {};
+  return number;
+}
+
 // A process lives on when its first thread has ended, and looks like a zombie then.
 bool hasOtherThreads(pid_t pid) {
   std::error_code error;
@@ -193,25 +199,18 @@ std::optional<std::uint64_t> startOfProcess(pid_t pid) {
   if (fields.size() <= kStart - kFirstStatField) return {};
   const std::string& state = fields[kState - kFirstStatField];
   if ((state == "Z" || state == "X") && !hasOtherThreads(pid)) return {};
-  const std::string& text = fields[kStart - kFirstStatField];
-  std::uint64_t start = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), start);
-  if (parsed.ec != std::errc()) return {};
-  return start;
+  return numberIn(fields[kStart - kFirstStatField]);
 }
 
 std::optional<std::chrono::milliseconds> processorTimeOf(pid_t pid) {
   constexpr std::size_t kUser = 14, kSystem = 15;
   const auto fields = statFields(pid);
   if (fields.size() <= kSystem - kFirstStatField) return {};
-  std::int64_t ticks = 0;
-  for (const std::size_t field : {kUser, kSystem}) {
-    const std::string& text = fields[field - kFirstStatField];
-    std::int64_t part = 0;
-    if (std::from_chars(text.data(), text.data() + text.size(), part).ec != std::errc()) return {};
-    ticks += part;
-  }
-  return std::chrono::milliseconds(ticks * 1000 / ::sysconf(_SC_CLK_TCK));
+  const auto user = numberIn(fields[kUser - kFirstStatField]);
+  const auto system = numberIn(fields[kSystem - kFirstStatField]);
+  if (!user || !system) return {};
+  return std::chrono::milliseconds((*user + *system) * 1000 /
+                                   static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)));
 }
 
 void removeFolder(const OpenFolder& folder) {

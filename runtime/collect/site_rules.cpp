@@ -102,11 +102,9 @@ std::string addStall(const Words& words, SiteRules& rules) {
 
 std::string addProfile(const Words& words, SiteRules& rules) {
   const auto time = words.size() > 2 ? timeOf(words[1]) : std::nullopt;
-  ProfileRule rule{{words.begin() + std::min<std::ptrdiff_t>(2, std::ssize(words)), words.end()},
-                   time.value_or(std::chrono::seconds(0))};
-  if (!time || !std::ranges::all_of(rule.programs, isProgram))
+  if (!time || !std::all_of(words.begin() + 2, words.end(), isProgram))
     return "takes a time and programs by the last part of their paths: write profile 1m server";
-  rules.profiles.push_back(std::move(rule));
+  rules.profiles.push_back({.programs = {words.begin() + 2, words.end()}, .after = *time});
   return {};
 }
 
