@@ -1,5 +1,6 @@
 #include "runtime/collect/hang_watch.h"
 
+#include <sys/syscall.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -51,6 +52,13 @@ std::optional<SystemCall> systemCallOf(pid_t pid, pid_t tid) {
   call.stackPointer = values[6];
   call.programCounter = values[7];
   return call;
+}
+
+SystemCall asItBegan(const SystemCall& before, SystemCall now) {
+  if (now.running || now.number != SYS_restart_syscall) return now;
+  SystemCall same = now;
+  same.number = before.number;
+  return same == before ? same : now;
 }
 
 std::optional<ThreadWait> waitOf(pid_t pid, const SystemCall& call, const std::vector<pid_t>& threads) {

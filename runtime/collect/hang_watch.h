@@ -24,6 +24,10 @@ struct SystemCall {
 // Nothing if the process may not be looked at: those of its user may, as Yama allows it.
 std::optional<SystemCall> systemCallOf(pid_t pid, pid_t tid);
 
+// What the thread is in, as `before` and then `now` say it: a call that was interrupted, and went on where it
+// had been, has the number of restart_syscall(2) now, whichever it is.
+SystemCall asItBegan(const SystemCall& before, SystemCall now);
+
 // Whom the thread waits for, if it waits for another one.
 std::optional<ThreadWait> waitOf(pid_t pid, const SystemCall& call, const std::vector<pid_t>& threads);
 

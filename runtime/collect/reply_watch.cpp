@@ -13,9 +13,8 @@ namespace traceback::collect {
 
 namespace {
 
-bool isSameWait(const ThreadLife& before, const ThreadLife& now) {
-  return before.call == now.call && before.waits == now.waits;
-}
+// A thread that was stopped may have to be given a processor before it is back in its call.
+constexpr int kLooksToReturn = 2;
 
 }  // namespace
 
@@ -36,14 +35,21 @@ std::optional<Finding> ReplyDetector::look(const StallDetector::Request& request
   for (const pid_t tid : threadsOf(request.pid)) {
     if (!request.threadName.empty() && threadName(request.pid, tid) != request.threadName) continue;
     auto life = lifeOf(request.pid, tid, request.processFolder);
-    if (!life || !life->call || life->call->running ||
-        !waitsForReply(life->call->number, life->descriptorPath))
-      continue;
+    if (!life || !life->call) continue;
     const auto known = m_threads.find(tid);
-    const bool goesOn = known != m_threads.end() && isSameWait(known->second.life, *life);
+    Watched before = known != m_threads.end() ? std::move(known->second) : Watched();
+    if (before.returns > 0 && life->call->running) {
+      --before.returns;
+      threads.emplace(tid, std::move(before));
+      continue;
+    }
+    life->continues(before.life);
+    if (life->call->running || !waitsForReply(life->call->number, life->descriptorPath)) continue;
+    const bool goesOn =
+        before.life.call == life->call && (before.life.waits == life->waits || before.returns > 0);
     Watched watched{.life = std::move(*life),
-                    .since = goesOn ? known->second.since : now,
-                    .told = goesOn && known->second.told};
+                    .since = goesOn ? before.since : now,
+                    .told = goesOn && before.told};
     if (!watched.told && now - watched.since >= request.patience && !finding) {
       watched.told = true;
       const std::string_view name =
@@ -60,11 +66,8 @@ std::optional<Finding> ReplyDetector::look(const StallDetector::Request& request
   return finding;
 }
 
-void ReplyDetector::wereStopped(const StallDetector::Request& request) {
-  for (auto& [tid, watched] : m_threads) {
-    auto life = lifeOf(request.pid, tid, request.processFolder);
-    if (life && life->call == watched.life.call) watched.life = std::move(*life);
-  }
+void ReplyDetector::wereStopped() {
+  for (auto& [tid, watched] : m_threads) watched.returns = kLooksToReturn;
 }
 
 }  // namespace traceback::collect

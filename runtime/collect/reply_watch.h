@@ -20,14 +20,15 @@ class ReplyDetector {
   using Clock = StallDetector::Clock;
   // Looks at all threads, or at those of the request's name. Each wait is told once.
   std::optional<Finding> look(const StallDetector::Request& request, Clock::time_point now);
-  // The threads were stopped and went on, which looks like a new wait and is none.
-  void wereStopped(const StallDetector::Request& request);
+  // The threads were stopped and went on, which looks like a new wait at the next look and is none.
+  void wereStopped();
 
  private:
   struct Watched {
     ThreadLife life;
     Clock::time_point since{};
     bool told = false;
+    int returns = 0;  // looks by which it is back in its call, since it was stopped
   };
   std::map<pid_t, Watched> m_threads;
 };

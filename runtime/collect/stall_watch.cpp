@@ -99,7 +99,8 @@ bool waitsForWork(long systemCall, const std::string& descriptorPath) {
       SYS_accept4,       SYS_recvfrom,       SYS_recvmsg,         SYS_recvmmsg,
       SYS_pause,         SYS_rt_sigsuspend,  SYS_nanosleep,       SYS_clock_nanosleep,
       SYS_wait4,         SYS_waitid,         SYS_msgrcv,          SYS_io_getevents,
-      SYS_io_pgetevents, SYS_io_uring_enter, SYS_rt_sigtimedwait, SYS_mq_timedreceive};
+      SYS_io_pgetevents, SYS_io_uring_enter, SYS_rt_sigtimedwait, SYS_mq_timedreceive,
+      SYS_restart_syscall};  // poll, a sleep, or a wait for a lock that has an end
   return std::ranges::contains(kCalls, systemCall);
 }
 
@@ -128,6 +129,10 @@ std::optional<ThreadLife> lifeOf(pid_t pid, pid_t tid, const std::string& proces
   return life;
 }
 
+void ThreadLife::continues(const ThreadLife& before) {
+  if (call && before.call) call = asItBegan(*before.call, *call);
+}
+
 bool showsLife(const ThreadLife& before, const ThreadLife& now) {
   if (now.state == 'T' || now.state == 't' || !now.call) return true;
   if (before.waits != now.waits) return true;
@@ -138,10 +143,11 @@ std::optional<Finding> StallDetector::look(const Request& request, Clock::time_p
   std::map<pid_t, Watched> threads;
   std::optional<Finding> finding;
   for (const pid_t tid : threadsMeant(request.pid, request.threadName)) {
-    const auto life = lifeOf(request.pid, tid, request.processFolder);
+    auto life = lifeOf(request.pid, tid, request.processFolder);
     if (!life) continue;
     const std::uint64_t position = life->position.value_or(0);
     const auto known = m_threads.find(tid);
+    if (known != m_threads.end()) life->continues(known->second.life);
     Watched watched;
     if (known == m_threads.end() || showsLife(known->second.life, *life)) {
       watched.alive = now;
@@ -162,8 +168,12 @@ std::optional<Finding> StallDetector::look(const Request& request, Clock::time_p
 }
 
 void StallDetector::wereStopped(const Request& request) {
-  for (auto& [tid, watched] : m_threads)
-    if (auto life = lifeOf(request.pid, tid, request.processFolder)) watched.life = std::move(*life);
+  for (auto& [tid, watched] : m_threads) {
+    auto life = lifeOf(request.pid, tid, request.processFolder);
+    if (!life) continue;
+    life->continues(watched.life);
+    watched.life = std::move(*life);
+  }
 }
 
 StallDetector::Clock::duration StallDetector::silence(Clock::time_point now) const {

@@ -35,6 +35,9 @@ struct ThreadLife {
   std::optional<SystemCall> call = {};
   std::optional<std::uint64_t> position = {};  // in its ring: how many words were written
   std::string descriptorPath = {};
+
+  // It is the same thread's that was seen as `before`, so a call may be that one, begun anew.
+  void continues(const ThreadLife& before);
 };
 // Nothing if there is no such thread.
 std::optional<ThreadLife> lifeOf(pid_t pid, pid_t tid, const std::string& processFolder);

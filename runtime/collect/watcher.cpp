@@ -55,7 +55,7 @@ class Watch {
   }
   void wasStopped() {
     m_stalls.wereStopped(m_stall);
-    m_waits.wereStopped(m_wait);
+    m_waits.wereStopped();
   }
   std::chrono::milliseconds pause() const {
     constexpr std::chrono::milliseconds kLeast{50}, kMost{5000};

@@ -1,4 +1,5 @@
 // Hangs: who waits for whom is found from outside, and snapped if the policy says so.
+#include <signal.h>
 #include <sys/syscall.h>
 
 #include <QFile>
@@ -26,6 +27,16 @@ std::vector<pid_t> tids(const std::vector<collect::WaitingThread>& threads) {
   std::vector<pid_t> all;
   for (const auto& each : threads) all.push_back(each.tid);
   return all;
+}
+
+// What the first thread of a process does, in the kernel's own words.
+bool isRunning(pid_t pid) {
+  const auto call = collect::systemCallOf(pid, pid);
+  return call && call->running;
+}
+bool isIn(pid_t pid, long number) {
+  const auto call = collect::systemCallOf(pid, pid);
+  return call && !call->running && call->number == number;
 }
 
 }  // namespace
@@ -153,6 +164,77 @@ class HangTest : public QObject {
     if (told.empty()) return;
     QVERIFY2(told[0].starts_with("stalls: thread"), told[0].c_str());
     QVERIFY2(told[0].contains(says.toStdString()), told[0].c_str());
+  }
+
+  void aCallThatWasInterruptedAndGoesOnIsTheSame() {
+    const collect::SystemCall poll{.number = SYS_poll, .arguments = {1, 2, 3}, .stackPointer = 4};
+    collect::SystemCall now = poll;
+    now.number = SYS_restart_syscall;
+    QCOMPARE(collect::asItBegan(poll, now).number, long{SYS_poll});
+    QCOMPARE(collect::asItBegan(collect::asItBegan(poll, now), now).number, long{SYS_poll});
+    now.stackPointer = 5;
+    QCOMPARE(collect::asItBegan(poll, now).number, long{SYS_restart_syscall});
+    const collect::SystemCall running{.running = true};
+    QVERIFY(collect::asItBegan(poll, running).running);
+    QVERIFY(collect::asItBegan(running, now) == now);
+  }
+
+  void whoWasStoppedInAPollStillWaitsForWork_data() {
+    QTest::addColumn<bool>("seenBefore");
+    QTest::newRow("as it was seen before") << true;
+    QTest::newRow("and was not seen before") << false;
+  }
+  void whoWasStoppedInAPollStillWaitsForWork() {
+    QFETCH(bool, seenBefore);
+    TracedRun traced("hangs");
+    auto process = traced.start({"polls"});
+    QVERIFY(process->waitForReadyRead(30'000));
+    const auto pid = static_cast<pid_t>(process->processId());
+    const collect::StallDetector::Request request{.pid = pid,
+                                                  .processFolder = traced.processFolders().at(0).string(),
+                                                  .threadName = {},
+                                                  .patience = std::chrono::seconds(2)};
+    QVERIFY(QTest::qWaitFor([pid] { return isIn(pid, SYS_poll); }, 30'000));
+    collect::StallDetector detector;
+    auto now = collect::StallDetector::Clock::now();
+    if (seenBefore) QVERIFY(!detector.look(request, now));
+    QCOMPARE(::kill(pid, SIGSTOP) + ::kill(pid, SIGCONT), 0);
+    QVERIFY(QTest::qWaitFor([pid] { return isIn(pid, SYS_restart_syscall); }, 30'000));
+    for (int i = 0; i < 4; ++i) QVERIFY(!detector.look(request, now += request.patience));
+    process->kill();
+    traced.finish(*process);
+  }
+
+  void aWaitForAnAnswerIsTheSameWhenItsThreadWasStopped() {
+    TracedRun traced("hangs");
+    auto process = traced.start({"asks"});
+    QVERIFY(process->waitForReadyRead(30'000));
+    const auto pid = static_cast<pid_t>(process->processId());
+    const collect::StallDetector::Request request{.pid = pid,
+                                                  .processFolder = traced.processFolders().at(0).string(),
+                                                  .threadName = {},
+                                                  .patience = std::chrono::seconds(2)};
+    QVERIFY(QTest::qWaitFor([pid] { return isIn(pid, SYS_recvfrom); }, 30'000));
+    collect::ReplyDetector detector;
+    auto now = collect::ReplyDetector::Clock::now();
+    QVERIFY(!detector.look(request, now));
+    QVERIFY(detector.look(request, now += request.patience));
+    // It is not back in its call at the next look.
+    QCOMPARE(::kill(pid, SIGUSR1), 0);
+    QVERIFY(QTest::qWaitFor([pid] { return isRunning(pid); }, 30'000));
+    detector.wereStopped();
+    QVERIFY(!detector.look(request, now += request.patience));
+    QVERIFY(QTest::qWaitFor([pid] { return isIn(pid, SYS_recvfrom); }, 30'000));
+    for (int i = 0; i < 3; ++i) QVERIFY(!detector.look(request, now += request.patience));
+    // Where nobody stopped it, it is another wait.
+    QCOMPARE(::kill(pid, SIGUSR1), 0);
+    QVERIFY(QTest::qWaitFor([pid] { return isRunning(pid); }, 30'000));
+    QVERIFY(!detector.look(request, now += request.patience));
+    QVERIFY(QTest::qWaitFor([pid] { return isIn(pid, SYS_recvfrom); }, 30'000));
+    QVERIFY(!detector.look(request, now += request.patience));
+    QVERIFY(detector.look(request, now += request.patience));
+    process->kill();
+    traced.finish(*process);
   }
 
   void aWaitForAnAnswerIsNoneForATimeOrForWhoeverComes() {

@@ -2,11 +2,13 @@
 #define _GNU_SOURCE
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "module.h"
@@ -47,6 +49,15 @@ static void* spins(void* unused) {
   prctl(PR_SET_NAME, "spinner");
   for (;;) count(&counter, 1000);
   return unused;
+}
+
+// While this runs, the thread is not in the call that it interrupts.
+static void lingers(int signal) {
+  (void)signal;
+  struct timespec start, now;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  do clock_gettime(CLOCK_MONOTONIC, &now);
+  while (now.tv_sec * 1000 + now.tv_nsec / 1000000 < start.tv_sec * 1000 + start.tv_nsec / 1000000 + 500);
 }
 
 static void* contends(void* unused) {
@@ -91,12 +102,19 @@ int main(int argc, char** argv) {
   if (!strcmp(argv[1], "asks")) {  // somebody who does not answer; while another thread waits for a signal
     int ends[2];
     char answer;
+    struct sigaction action = {.sa_handler = lingers, .sa_flags = SA_RESTART};
+    sigaction(SIGUSR1, &action, NULL);
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) return 9;
     pthread_create(&threads[0], NULL, sleeps, NULL);
     printf("asks\n");
     fflush(stdout);
     count(&counter, 10);
     return (int)recv(ends[0], &answer, 1, 0);
+  }
+  if (!strcmp(argv[1], "polls")) {
+    printf("polls\n");
+    fflush(stdout);
+    poll(NULL, 0, -1);
   }
   if (!strcmp(argv[1], "idle")) {
     pthread_create(&threads[0], NULL, polls, NULL);
