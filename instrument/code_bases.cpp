@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "instrument/codes.h"
 #include "runtime/format/record.h"
 
 namespace traceback::instrument {
@@ -136,8 +137,6 @@ Result<std::vector<Taken>> parse(std::string_view text, const fs::path& file) {
   return all;
 }
 
-std::uint32_t roundedUp(std::uint32_t code, std::uint32_t unit) { return (code + unit - 1) & ~(unit - 1); }
-
 // The first free ones from `wish` on, and round again from the first code.
 std::optional<std::uint32_t> freeCodes(const std::vector<Taken>& all, std::uint32_t span, std::uint32_t unit,
                                        std::uint32_t wish) {
@@ -146,11 +145,11 @@ std::optional<std::uint32_t> freeCodes(const std::vector<Taken>& all, std::uint3
            std::ranges::none_of(all, [&](const Taken& other) { return meet(other, base, span); });
   };
   std::vector<std::uint32_t> bases{wish};
-  for (const Taken& other : all) bases.push_back(roundedUp(other.base + other.span, unit));
+  for (const Taken& other : all) bases.push_back(codesRoundedUp(other.base + other.span, unit));
   std::ranges::sort(bases);
   const auto from = std::ranges::lower_bound(bases, wish);
   if (const auto found = std::find_if(from, bases.end(), isFree); found != bases.end()) return *found;
-  if (const auto first = roundedUp(format::kFirstCode, unit); isFree(first)) return first;
+  if (const auto first = codesRoundedUp(format::kFirstCode, unit); isFree(first)) return first;
   const auto found = std::find_if(bases.begin(), from, isFree);
   return found == from ? std::nullopt : std::optional(*found);
 }
@@ -174,7 +173,7 @@ Result<std::uint32_t> takeCodes(const fs::path& file, const fs::path& name, std:
   if (former != all->end()) {
     const std::uint32_t base = former->base;
     if (span <= former->span && base % unit == 0) return base;
-    wish = roundedUp(base, unit);  // where it was, if there is room behind it
+    wish = codesRoundedUp(base, unit);  // where it was, if there is room behind it
     all->erase(former);
   }
   const auto base = freeCodes(*all, span, unit, wish);

@@ -11,6 +11,7 @@
 #include "instrument/analysis/eligibility.h"
 #include "instrument/analysis/entry_window.h"
 #include "instrument/analysis/moved_parts.h"
+#include "instrument/codes.h"
 #include "instrument/flow/bad_ends.h"
 #include "instrument/flow/call_order.h"
 #include "instrument/flow/cursor_keepers.h"
@@ -75,7 +76,7 @@ std::uint32_t baseFor(const loader::ElfImage& image, std::uint32_t span, std::ui
   constexpr std::uint32_t kPrograms = 0x5000'0000;
   const bool isProgram = image.segment(PT_INTERP) != nullptr;
   const std::uint32_t start = isProgram ? kPrograms : format::kFirstCode;
-  const std::uint32_t first = (start + unit - 1) & ~(unit - 1);
+  const std::uint32_t first = codesRoundedUp(start, unit);
   const std::uint32_t units = ((isProgram ? format::kEndCode : kPrograms) - first - span) / unit;
   const loader::Bytes file = image.bytes();
   return first + unit * std::uint32_t(XXH3_64bits(file.data(), file.size()) % (units + 1));

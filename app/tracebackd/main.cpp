@@ -81,10 +81,9 @@ int main(int argc, char** argv) {
   app.add_flag("--tidy", once, "Removes the snaps and rings whose time is over, and ends");
   app.add_flag("--quiet", quiet, "Says nothing on standard error of what happens");
   app.footer(
-      "Runs until it is ended; systemd can start it when somebody first asks for it (tracebackd.socket). Who "
-      "is "
-      "recorded needs no service: it is there for groups, for `traceback services` and for `keep` in the "
-      "policy.");
+      "Runs until it is ended; systemd can start it when somebody first asks for it (tracebackd.socket). "
+      "Programs are recorded without it: it is there for groups, stalls, profiles and tidying, as the site file "
+      "has them (man traceback-site), for `traceback services` and for `keep` in the policy.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {

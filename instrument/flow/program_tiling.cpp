@@ -84,7 +84,7 @@ Codes tileProgram(Program& program, const Waves& waves, unsigned threads) {
     codes.span = after;
     for (const Dag& dag : f.dags) codes.unit = std::max(codes.unit, 1u << dag.bits);
   }
-  codes.span = (codes.span + format::kCodeUnit - 1) & ~(format::kCodeUnit - 1);
+  codes.span = codesRoundedUp(codes.span, format::kCodeUnit);
   // What became of them only now.
   for (Function& f : functions)
     for (Block& block : f.blocks)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "instrument/codes.h"
 #include "instrument/flow/bad_ends.h"
 #include "runtime/format/record.h"
 
@@ -183,7 +184,7 @@ std::uint32_t assignCodes(Function& f, std::uint32_t firstFree) {
   for (std::uint32_t d = 0; d < f.dags.size(); ++d) {
     Dag& dag = f.dags[d];
     const std::uint32_t span = 1u << dag.bits;
-    dag.code = (firstFree + span - 1) & ~(span - 1);
+    dag.code = codesRoundedUp(firstFree, span);
     firstFree = dag.code + span;
     f.blocks[dag.head].dag = d;
   }
