@@ -14,9 +14,10 @@ using format::Word;
 
 // Of a sub-buffer parts are read, of so many adjacent words each; one for so much of the processor's time
 // that the thread had since the last look. So the cost is a fixed share of it, and of a thread that fills its
-// ring slowly all is read.
+// ring slowly all is read. What a look costs besides, in memory that is not in the processor's caches, is a
+// few microseconds: so there is none before a thread had kHistoryTime.
 constexpr unsigned kWindowWords = 32;
-constexpr std::uint64_t kNanosecondsAWindow = 2'000'000 / 16;
+constexpr std::uint64_t kNanosecondsAWindow = kHistoryTime / 8;
 constexpr std::uint64_t kLeastWindows = 2;
 
 static_assert(format::kHistoryTallySlots == 512);
@@ -136,14 +137,23 @@ std::uint64_t countRun(Tally& tally, const Word* at, unsigned words) {
   return sampled;
 }
 
-// Reads `windows` parts, each at a random place of a share of its own.
+// Reads `windows` parts, each at a random place of a share of its own. They are in no cache of the processor's,
+// so several are asked for before the first is read.
 std::uint64_t countSample(Tally& tally, const Word* front, unsigned words, unsigned windows,
                           HistoryHeader& history) {
   const unsigned share = words / windows;
   const unsigned places = share - kWindowWords + 1;
+  constexpr unsigned kAhead = 8, kLineWords = 64 / sizeof(Word);
+  const Word* at[kAhead];
   std::uint64_t sampled = 0;
-  for (unsigned i = 0; i < windows; ++i)
-    sampled += countRun(tally, front + i * share + nextRandom(history) % places, kWindowWords);
+  for (unsigned done = 0; done < windows;) {
+    unsigned count = 0;
+    for (; count < kAhead && done < windows; ++count, ++done) {
+      at[count] = front + done * share + nextRandom(history) % places;
+      for (unsigned word = 0; word < kWindowWords; word += kLineWords) __builtin_prefetch(at[count] + word);
+    }
+    for (unsigned i = 0; i < count; ++i) sampled += countRun(tally, at[i], kWindowWords);
+  }
   return sampled;
 }
 
@@ -249,8 +259,12 @@ void lookIntoOldest(HistoryHeader& history, std::uint64_t size, const SegmentHea
   const std::uint64_t slots = format::historyEntries(size);
   const std::uint64_t most = (segment.subBufferWords - 1) / kWindowWords;
   if (most < kLeastWindows || slots < 2 * format::kHistoryMerged) return;
-  const std::uint64_t passed = processorTime - history.lastProcessorTime;
-  history.lastProcessorTime = processorTime;
+  std::uint64_t passed = 0;
+  if (processorTime != 0) {
+    passed = processorTime - history.lastProcessorTime;
+    if (passed < kHistoryTime) return;
+    history.lastProcessorTime = processorTime;
+  }
   std::uint64_t windows = passed / kNanosecondsAWindow;
   if (windows < kLeastWindows) windows = kLeastWindows;
   if (windows > most) windows = most;

@@ -9,6 +9,8 @@ namespace traceback::inject {
 
 // One or two milliseconds, in ticks of the processor's counter: at least as many are between two looks.
 inline constexpr std::uint64_t kHistoryTicks = std::uint64_t{1} << 22;
+// And as much of the processor's time of the thread, in nanoseconds.
+inline constexpr std::uint64_t kHistoryTime = 2'000'000;
 
 // Makes an empty history where another thread's may have been. `ticks` is the processor's counter.
 void startHistory(format::HistoryHeader& history, std::uint64_t size, std::uint64_t ticks);
@@ -17,7 +19,7 @@ void startHistory(format::HistoryHeader& history, std::uint64_t size, std::uint6
 bool isTimeToLook(format::HistoryHeader& history, const format::SegmentHeader& segment, std::uint64_t ticks);
 
 // Sums it up. `processorTime` is what the thread had of it so far, in nanoseconds: of much time much may be
-// spent here. `size` is the history's: nothing outside of it is written, whatever somebody did to its header.
+// spent here, and of little nothing; 0 where that is not known. `size` is the history's: nothing outside of it is written, whatever somebody did to its header.
 // Uses less than 1 KiB of stack.
 void lookIntoOldest(format::HistoryHeader& history, std::uint64_t size, const format::SegmentHeader& segment,
                     std::uint64_t processorTime);

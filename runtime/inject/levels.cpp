@@ -117,6 +117,7 @@ void expectJump() {
   if (t.level == 0) return;
   const SignalsBlocked blocked(kAllButFaults);  // for a handler might fork, and the child has another ring
   if (t.state != ThreadState::Traced || t.level == 0 || t.level >= format::kMaxSegments) return;
+  t.marked = true;
   callAtNextHead(*segmentOf(t, t.level));
 }
 
@@ -140,8 +141,10 @@ void beginSignal(Interrupted& interrupted, int signal, const siginfo_t& info, co
   const auto stackPointer = static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
   // The code that goes on in an abandoned handler's segment may be within a DAG now, but is not at a head to
   // come.
-  if (t.level != 0 && t.level < format::kMaxSegments && isAbandoned(t.frames[t.level], stackPointer))
+  if (t.level != 0 && t.level < format::kMaxSegments && isAbandoned(t.frames[t.level], stackPointer)) {
+    t.marked = true;
     callSoon(*segmentOf(t, t.level));
+  }
 
   t.frames[level] = {reinterpret_cast<std::uint64_t>(&context), none ? 0 : start,
                      none ? 0 : start + stack.ss_size, interrupted.segment->cursor};

@@ -51,7 +51,7 @@ void keepHistory(const Ring& ring, const SegmentHeader& segment) {
   if (process.environment.historyCounts) return countOldest(history, ring.historySize, segment);
   if (!isTimeToLook(history, segment, processorTicks())) return;
   // Where we make no system calls the least is read.
-  const std::uint64_t time = process.sandboxed ? history.lastProcessorTime : processorTime();
+  const std::uint64_t time = process.sandboxed ? 0 : processorTime();
   lookIntoOldest(history, ring.historySize, segment, time);
 }
 

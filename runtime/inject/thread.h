@@ -58,6 +58,7 @@ struct alignas(64) Thread {
   Ring* ring;
   ThreadState state;
   std::uint32_t level;  // of signal handlers; the number of the segment in use
+  bool marked;  // a call at one of its next heads was asked for, once or oftener (segment.h)
   std::uint64_t ghost;  // ghost.h; 0 if there is none
   std::uint64_t ghostSize;
   HandlerFrame frames[kMaxLevel + 1];

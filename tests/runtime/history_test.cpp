@@ -86,7 +86,7 @@ class Machine {
 
   // The sub-buffer in use gets these records, then the next one begins after some ticks of the clock.
   void fill(const std::vector<Word>& records, std::uint64_t ticks = inject::kHistoryTicks,
-            std::uint64_t processorTime = kMillisecond) {
+            std::uint64_t processorTime = inject::kHistoryTime) {
     Word* front = m_words.data() + format::frontIndex(m_segment, m_segment.ordinal);
     for (std::size_t i = 0; i < records.size() && i + 5 < m_segment.subBufferWords; ++i)
       front[4 + i] = records[i];
@@ -205,6 +205,23 @@ class HistoryTest : public QObject {
       QCOMPARE(entries[i].lastOrdinal - entries[i].firstOrdinal, 7u);
       QCOMPARE(entries[i].firstTime, entries[i - 1].lastTime);
     }
+  }
+
+  void ofAThreadThatHadLittleOfTheProcessorOneLookIsForMuch() {
+    Machine machine;
+    for (int i = 0; i < 1000; ++i)
+      machine.fill(repeated(5000, 500), inject::kHistoryTicks, inject::kHistoryTime / 5);
+    const History entries = machine.entries(0);
+    QVERIFY(entries.size() > 2);
+    for (std::size_t i = 1; i < entries.size(); ++i)
+      QCOMPARE(entries[i].lastOrdinal - entries[i].firstOrdinal, 4u);
+  }
+
+  void whereTimeIsNotKnownTheLeastIsRead() {
+    Machine machine(16384);
+    for (int i = 0; i < 20; ++i) machine.fill(repeated(5000, machine.room()), inject::kHistoryTicks, 0);
+    QCOMPARE(machine.entries(0).size(), 17u);
+    for (const HistoryEntry& entry : machine.entries(0)) QVERIFY(entry.sampled > 0 && entry.sampled <= 64);
   }
 
   void aClockThatGoesBackwardsIsBorne() {
