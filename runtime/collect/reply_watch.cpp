@@ -47,9 +47,8 @@ std::optional<Finding> ReplyDetector::look(const StallDetector::Request& request
     if (life->call->running || !waitsForReply(life->call->number, life->descriptorPath)) continue;
     const bool goesOn =
         before.life.call == life->call && (before.life.waits == life->waits || before.returns > 0);
-    Watched watched{.life = std::move(*life),
-                    .since = goesOn ? before.since : now,
-                    .told = goesOn && before.told};
+    Watched watched{
+        .life = std::move(*life), .since = goesOn ? before.since : now, .told = goesOn && before.told};
     if (!watched.told && now - watched.since >= request.patience && !finding) {
       watched.told = true;
       const std::string_view name =

@@ -94,12 +94,12 @@ bool waitsForWork(long systemCall, const std::string& descriptorPath) {
   if (takesDescriptor(systemCall))
     return !descriptorPath.starts_with('/') || descriptorPath.starts_with("/dev/");
   constexpr std::array kCalls = {
-      SYS_poll,          SYS_ppoll,          SYS_select,          SYS_pselect6,
-      SYS_epoll_wait,    SYS_epoll_pwait,    SYS_epoll_pwait2,    SYS_accept,
-      SYS_accept4,       SYS_recvfrom,       SYS_recvmsg,         SYS_recvmmsg,
-      SYS_pause,         SYS_rt_sigsuspend,  SYS_nanosleep,       SYS_clock_nanosleep,
-      SYS_wait4,         SYS_waitid,         SYS_msgrcv,          SYS_io_getevents,
-      SYS_io_pgetevents, SYS_io_uring_enter, SYS_rt_sigtimedwait, SYS_mq_timedreceive,
+      SYS_poll,           SYS_ppoll,          SYS_select,          SYS_pselect6,
+      SYS_epoll_wait,     SYS_epoll_pwait,    SYS_epoll_pwait2,    SYS_accept,
+      SYS_accept4,        SYS_recvfrom,       SYS_recvmsg,         SYS_recvmmsg,
+      SYS_pause,          SYS_rt_sigsuspend,  SYS_nanosleep,       SYS_clock_nanosleep,
+      SYS_wait4,          SYS_waitid,         SYS_msgrcv,          SYS_io_getevents,
+      SYS_io_pgetevents,  SYS_io_uring_enter, SYS_rt_sigtimedwait, SYS_mq_timedreceive,
       SYS_restart_syscall};  // poll, a sleep, or a wait for a lock that has an end
   return std::ranges::contains(kCalls, systemCall);
 }

@@ -137,8 +137,8 @@ std::uint64_t countRun(Tally& tally, const Word* at, unsigned words) {
   return sampled;
 }
 
-// Reads `windows` parts, each at a random place of a share of its own. They are in no cache of the processor's,
-// so several are asked for before the first is read.
+// Reads `windows` parts, each at a random place of a share of its own. They are in no cache of the
+// processor's, so several are asked for before the first is read.
 std::uint64_t countSample(Tally& tally, const Word* front, unsigned words, unsigned windows,
                           HistoryHeader& history) {
   const unsigned share = words / windows;

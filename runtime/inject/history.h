@@ -19,8 +19,8 @@ void startHistory(format::HistoryHeader& history, std::uint64_t size, std::uint6
 bool isTimeToLook(format::HistoryHeader& history, const format::SegmentHeader& segment, std::uint64_t ticks);
 
 // Sums it up. `processorTime` is what the thread had of it so far, in nanoseconds: of much time much may be
-// spent here, and of little nothing; 0 where that is not known. `size` is the history's: nothing outside of it is written, whatever somebody did to its header.
-// Uses less than 1 KiB of stack.
+// spent here, and of little nothing; 0 where that is not known. `size` is the history's: nothing outside of
+// it is written, whatever somebody did to its header. Uses less than 1 KiB of stack.
 void lookIntoOldest(format::HistoryHeader& history, std::uint64_t size, const format::SegmentHeader& segment,
                     std::uint64_t processorTime);
 

@@ -21,6 +21,7 @@ class RecordPlace {
     m_cursor = cursorOf(*segment);
   }
   void fetch() const {
+    if (m_segment == nullptr) return;
     __builtin_prefetch(&m_thread->state);
     __builtin_prefetch(m_ring);
     __builtin_prefetch(m_segment);

@@ -200,7 +200,11 @@ class HangTest : public QObject {
     if (seenBefore) QVERIFY(!detector.look(request, now));
     QCOMPARE(::kill(pid, SIGSTOP) + ::kill(pid, SIGCONT), 0);
     QVERIFY(QTest::qWaitFor([pid] { return isIn(pid, SYS_restart_syscall); }, 30'000));
-    for (int i = 0; i < 4; ++i) QVERIFY(!detector.look(request, now += request.patience));
+    const auto later = [&] {
+      now += request.patience;
+      return detector.look(request, now);
+    };
+    for (int i = 0; i < 4; ++i) QVERIFY(!later());
     process->kill();
     traced.finish(*process);
   }
@@ -217,22 +221,26 @@ class HangTest : public QObject {
     QVERIFY(QTest::qWaitFor([pid] { return isIn(pid, SYS_recvfrom); }, 30'000));
     collect::ReplyDetector detector;
     auto now = collect::ReplyDetector::Clock::now();
+    const auto later = [&] {
+      now += request.patience;
+      return detector.look(request, now);
+    };
     QVERIFY(!detector.look(request, now));
-    QVERIFY(detector.look(request, now += request.patience));
+    QVERIFY(later());
     // It is not back in its call at the next look.
     QCOMPARE(::kill(pid, SIGUSR1), 0);
     QVERIFY(QTest::qWaitFor([pid] { return isRunning(pid); }, 30'000));
     detector.wereStopped();
-    QVERIFY(!detector.look(request, now += request.patience));
+    QVERIFY(!later());
     QVERIFY(QTest::qWaitFor([pid] { return isIn(pid, SYS_recvfrom); }, 30'000));
-    for (int i = 0; i < 3; ++i) QVERIFY(!detector.look(request, now += request.patience));
+    for (int i = 0; i < 3; ++i) QVERIFY(!later());
     // Where nobody stopped it, it is another wait.
     QCOMPARE(::kill(pid, SIGUSR1), 0);
     QVERIFY(QTest::qWaitFor([pid] { return isRunning(pid); }, 30'000));
-    QVERIFY(!detector.look(request, now += request.patience));
+    QVERIFY(!later());
     QVERIFY(QTest::qWaitFor([pid] { return isIn(pid, SYS_recvfrom); }, 30'000));
-    QVERIFY(!detector.look(request, now += request.patience));
-    QVERIFY(detector.look(request, now += request.patience));
+    QVERIFY(!later());
+    QVERIFY(later());
     process->kill();
     traced.finish(*process);
   }
