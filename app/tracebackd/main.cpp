@@ -82,9 +82,8 @@ int main(int argc, char** argv) {
   app.add_flag("--quiet", quiet, "Says nothing on standard error of what happens");
   app.footer(
       "Runs until it is ended; systemd can start it when somebody first asks for it (tracebackd.socket). "
-      "Programs are recorded without it: it is there for groups, stalls, profiles and tidying, as the site "
-      "file "
-      "has them (man traceback-site), for `traceback services` and for `keep` in the policy.");
+      "Programs are recorded without it: it is there for groups, stalls, profiles and tidying, as the "
+      "site file has them (man traceback-site), for `traceback services` and for `keep` in the policy.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {

@@ -39,6 +39,27 @@ bool isIn(pid_t pid, long number) {
   return call && !call->running && call->number == number;
 }
 
+collect::StallDetector::Request requestFor(const TracedRun& traced, const QProcess& process,
+                                           std::string threadName = {}) {
+  return {.pid = static_cast<pid_t>(process.processId()),
+          .processFolder = traced.processFolders().at(0).string(),
+          .threadName = std::move(threadName),
+          .patience = std::chrono::seconds(2)};
+}
+
+// A detector whose time is ours: each look comes when what was silent before has been so for long enough.
+template <typename Detector>
+struct Looks {
+  collect::StallDetector::Request request;
+  Detector detector = {};
+  typename Detector::Clock::time_point now = Detector::Clock::now();
+
+  std::optional<collect::Finding> later() {
+    now += request.patience;
+    return detector.look(request, now);
+  }
+};
+
 }  // namespace
 
 class HangTest : public QObject {
@@ -146,10 +167,7 @@ class HangTest : public QObject {
     TracedRun traced("hangs");
     auto process = traced.start({kind});
     QVERIFY(QTest::qWaitFor([&traced] { return !traced.processFolders().empty(); }, 30'000));
-    const collect::StallDetector::Request request{.pid = static_cast<pid_t>(process->processId()),
-                                                  .processFolder = traced.processFolders()[0].string(),
-                                                  .threadName = thread.toStdString(),
-                                                  .patience = std::chrono::seconds(2)};
+    const auto request = requestFor(traced, *process, thread.toStdString());
     collect::StallDetector detector;
     std::vector<std::string> told;
     // The time of day is ours: only that looks are so far apart that threads do something between them.
@@ -189,22 +207,14 @@ class HangTest : public QObject {
     TracedRun traced("hangs");
     auto process = traced.start({"polls"});
     QVERIFY(process->waitForReadyRead(30'000));
-    const auto pid = static_cast<pid_t>(process->processId());
-    const collect::StallDetector::Request request{.pid = pid,
-                                                  .processFolder = traced.processFolders().at(0).string(),
-                                                  .threadName = {},
-                                                  .patience = std::chrono::seconds(2)};
+    const auto request = requestFor(traced, *process);
+    const pid_t pid = request.pid;
     QVERIFY(QTest::qWaitFor([pid] { return isIn(pid, SYS_poll); }, 30'000));
-    collect::StallDetector detector;
-    auto now = collect::StallDetector::Clock::now();
-    if (seenBefore) QVERIFY(!detector.look(request, now));
+    Looks<collect::StallDetector> looks{request};
+    if (seenBefore) QVERIFY(!looks.later());
     QCOMPARE(::kill(pid, SIGSTOP) + ::kill(pid, SIGCONT), 0);
     QVERIFY(QTest::qWaitFor([pid] { return isIn(pid, SYS_restart_syscall); }, 30'000));
-    const auto later = [&] {
-      now += request.patience;
-      return detector.look(request, now);
-    };
-    for (int i = 0; i < 4; ++i) QVERIFY(!later());
+    for (int i = 0; i < 4; ++i) QVERIFY(!looks.later());
     process->kill();
     traced.finish(*process);
   }
@@ -213,34 +223,26 @@ class HangTest : public QObject {
     TracedRun traced("hangs");
     auto process = traced.start({"asks"});
     QVERIFY(process->waitForReadyRead(30'000));
-    const auto pid = static_cast<pid_t>(process->processId());
-    const collect::StallDetector::Request request{.pid = pid,
-                                                  .processFolder = traced.processFolders().at(0).string(),
-                                                  .threadName = {},
-                                                  .patience = std::chrono::seconds(2)};
+    const auto request = requestFor(traced, *process);
+    const pid_t pid = request.pid;
     QVERIFY(QTest::qWaitFor([pid] { return isIn(pid, SYS_recvfrom); }, 30'000));
-    collect::ReplyDetector detector;
-    auto now = collect::ReplyDetector::Clock::now();
-    const auto later = [&] {
-      now += request.patience;
-      return detector.look(request, now);
-    };
-    QVERIFY(!detector.look(request, now));
-    QVERIFY(later());
+    Looks<collect::ReplyDetector> looks{request};
+    QVERIFY(!looks.later());
+    QVERIFY(looks.later());
     // It is not back in its call at the next look.
     QCOMPARE(::kill(pid, SIGUSR1), 0);
     QVERIFY(QTest::qWaitFor([pid] { return isRunning(pid); }, 30'000));
-    detector.wereStopped();
-    QVERIFY(!later());
+    looks.detector.wereStopped();
+    QVERIFY(!looks.later());
     QVERIFY(QTest::qWaitFor([pid] { return isIn(pid, SYS_recvfrom); }, 30'000));
-    for (int i = 0; i < 3; ++i) QVERIFY(!later());
+    for (int i = 0; i < 3; ++i) QVERIFY(!looks.later());
     // Where nobody stopped it, it is another wait.
     QCOMPARE(::kill(pid, SIGUSR1), 0);
     QVERIFY(QTest::qWaitFor([pid] { return isRunning(pid); }, 30'000));
-    QVERIFY(!later());
+    QVERIFY(!looks.later());
     QVERIFY(QTest::qWaitFor([pid] { return isIn(pid, SYS_recvfrom); }, 30'000));
-    QVERIFY(!later());
-    QVERIFY(later());
+    QVERIFY(!looks.later());
+    QVERIFY(looks.later());
     process->kill();
     traced.finish(*process);
   }
