@@ -314,6 +314,7 @@ class SegmentBuilder {
     m_header.magic = format::kModuleMagic;
     m_header.version = format::kModuleVersion;
     m_header.headerSize = sizeof m_header;
+    m_header.flags = m_plan.isKnown ? std::uint32_t(format::kModuleKnown) : 0;
     m_header.address = m_out.address.value;
     m_header.moduleSlots = m_slots.value;
     m_header.codeBase = m_plan.codeBase;

@@ -117,7 +117,9 @@ model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& optio
   findCursorKeepers(plan.program);
   if (progress) progress(0.4);
 
-  if (auto applied = applyProfile(plan.program, options); !applied) return std::unexpected(applied.error());
+  const auto isKnown = applyProfile(plan.program, options);
+  if (!isKnown) return std::unexpected(isKnown.error());
+  plan.isKnown = *isKnown;
   plan.windows.resize(functions.size());
   forEachIndex(functions.size(), options.threads, [&](std::size_t i) {
     Function& f = functions[i];

@@ -16,6 +16,7 @@ struct Plan {
   std::uint32_t codeBase = 0;                       // a multiple of codeUnit
   std::uint32_t codeSpan = 0;
   std::uint32_t codeUnit = 0;  // what the widest DAG owns, or format::kCodeUnit
+  bool isKnown = false;  // by the profile, as a program
 };
 
 // Decides which functions are copied, and tiles them. The image must outlive the plan.

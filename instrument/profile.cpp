@@ -99,17 +99,18 @@ std::uint64_t hashOfProfileFor(const std::filesystem::path& file, const Options&
   return profile ? XXH3_64bits(profile->bytes().data(), profile->bytes().size()) | 1 : 0;
 }
 
-model::Result<void> applyProfile(Program& program, const Options& options) {
+model::Result<bool> applyProfile(Program& program, const Options& options) {
   const std::string buildId = program.image->buildId();
   const bool isChosen = !options.profile.empty();
-  if (!isChosen && (options.profiles.empty() || buildId.empty())) return {};
+  if (!isChosen && (options.profiles.empty() || buildId.empty())) return false;
   const auto profile = isChosen ? chosenProfile(options) : keptProfile(options, buildId);
   if (!profile) return std::unexpected(profile.error());
   const model::ModuleProfile* counts = profile->find(buildId);
-  if (counts == nullptr) return {};
+  const bool isKnown = profile->programRecordsOf(buildId) >= model::kKnownRecords;
+  if (counts == nullptr || counts->empty()) return isKnown;
   const std::uint64_t bound = coldBound(*counts);
   for (Function& f : program.functions) note(f, *counts, bound);
-  return {};
+  return isKnown;
 }
 
 }  // namespace traceback::instrument

@@ -10,8 +10,10 @@ namespace traceback::model {
 
 namespace {
 
-constexpr std::string_view kFirstLine = "traceback-profile 2";
+constexpr std::string_view kFirstLine = "traceback-profile 3";
+constexpr std::string_view kFormerFirstLine = "traceback-profile 2";
 constexpr std::string_view kModule = "module ";
+constexpr std::string_view kProgram = "program ";
 constexpr std::size_t kLongestBuildId = 64;  // digits
 
 std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
@@ -47,6 +49,7 @@ void BlockCounts::add(const BlockCounts& other) {
 Result<BranchProfile> BranchProfile::parse(std::string_view text, const std::string& origin) {
   BranchProfile profile;
   ModuleProfile* module = nullptr;
+  std::string buildId;
   for (unsigned number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
@@ -55,7 +58,7 @@ Result<BranchProfile> BranchProfile::parse(std::string_view text, const std::str
       return fail(std::format("line {}: {}", number, what), origin);
     };
     if (number == 1) {
-      if (line != kFirstLine)
+      if (line != kFirstLine && line != kFormerFirstLine)
         return fail(line.starts_with("traceback-profile ")
                         ? "is a profile of a version that this reader does not know"
                         : "is no profile of traceback",
@@ -66,7 +69,16 @@ Result<BranchProfile> BranchProfile::parse(std::string_view text, const std::str
     if (line.starts_with(kModule)) {
       line.remove_prefix(kModule.size());
       if (!isBuildId(line)) return wrong("is not 'module BUILD-ID'");
-      module = &profile.m_modules[std::string(line)];
+      buildId = line;
+      module = &profile.m_modules[buildId];
+      continue;
+    }
+    if (line.starts_with(kProgram)) {
+      line.remove_prefix(kProgram.size());
+      const auto records = takeNumber<std::uint64_t>(line, 10);
+      if (!records || !line.empty()) return wrong("is not 'program RECORDS'");
+      if (module == nullptr) return wrong("is of no module");
+      profile.addProgram(buildId, *records);
       continue;
     }
     const auto address = takeNumber<std::uint32_t>(line, 16);
@@ -87,6 +99,8 @@ std::string BranchProfile::text() const {
   std::string out = std::string(kFirstLine) + '\n';
   for (const auto& [buildId, module] : m_modules) {
     out += std::format("{}{}\n", kModule, buildId);
+    if (const auto records = programRecordsOf(buildId); records != 0)
+      out += std::format("{}{}\n", kProgram, records);
     for (const auto& [address, counts] : module)
       out +=
           std::format("{:x} {} {} {} {}\n", address, counts.ran, counts.branched, counts.taken, counts.begun);
@@ -103,10 +117,28 @@ void BranchProfile::add(std::string_view buildId, std::uint32_t address, const B
   if (isBuildId(buildId)) m_modules[std::string(buildId)][address].add(counts);
 }
 
+void BranchProfile::addProgram(std::string_view buildId, std::uint64_t records) {
+  if (!isBuildId(buildId)) return;
+  m_modules.try_emplace(std::string(buildId));
+  std::uint64_t& all = m_programs[std::string(buildId)];
+  all = sum(all, records);
+}
+
+std::uint64_t BranchProfile::recordsOf(std::string_view buildId) const {
+  std::uint64_t records = 0;
+  if (const ModuleProfile* module = find(buildId))
+    for (const auto& [address, counts] : *module) records = sum(records, counts.begun);
+  return records;
+}
+
+std::uint64_t BranchProfile::programRecordsOf(std::string_view buildId) const {
+  const auto program = m_programs.find(buildId);
+  return program == m_programs.end() ? 0 : program->second;
+}
+
 std::uint64_t BranchProfile::records() const {
   std::uint64_t records = 0;
-  for (const auto& [buildId, module] : m_modules)
-    for (const auto& [address, counts] : module) records = sum(records, counts.begun);
+  for (const auto& [buildId, module] : m_modules) records = sum(records, recordsOf(buildId));
   return records;
 }
 

@@ -4,6 +4,7 @@
 #include <sys/file.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <format>
@@ -37,6 +38,13 @@ std::string buildIdOf(const fs::path& path) {
   return image ? image->buildId() : std::string();
 }
 
+// Grows by one with each eighth power of two that the records, or those as a program, come to.
+unsigned sizeOf(const BranchProfile& profile, const std::string& buildId) {
+  static_assert(std::bit_width(model::kKnownRecords) % 3 == 0, "what is known is instrumented anew");
+  return unsigned(std::bit_width(profile.recordsOf(buildId)) / 3) +
+         unsigned(std::bit_width(profile.programRecordsOf(buildId)) / 3);
+}
+
 template <typename IsMeant>
 void forgetCopies(IsMeant isMeant) {
   if (const auto copies = copiesFolder())
@@ -57,20 +65,25 @@ model::Result<void> writeProfile(const fs::path& path, const BranchProfile& prof
   return model::fail(std::format("cannot write: {}", std::strerror(file.error())), path.string());
 }
 
-model::Result<void> keepProfiles(const fs::path& folder, const BranchProfile& profile) {
+model::Result<void> keepProfiles(const fs::path& folder, const BranchProfile& profile, Renewal renewal) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return model::fail("cannot make this folder: " + error.message(), folder.string());
   const collect::SystemFile lock(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!lock.isOpen() || flock(lock.descriptor(), LOCK_EX) != 0)
     return model::fail(std::strerror(errno), folder.string());
+  std::vector<std::string> renewed;
   for (const auto& [buildId, counts] : profile.modules()) {
     const fs::path path = instrument::profileIn(folder, buildId);
     BranchProfile kept = readProfile(path).value_or(BranchProfile());
+    const unsigned before = sizeOf(kept, buildId);
     for (const auto& [address, block] : counts) kept.add(buildId, address, block);
+    kept.addProgram(buildId, profile.programRecordsOf(buildId));
     if (auto written = writeProfile(path, kept); !written) return written;
+    if (renewal == Renewal::Always || sizeOf(kept, buildId) != before) renewed.push_back(buildId);
   }
-  forgetCopies([&](const std::string& buildId) { return profile.find(buildId) != nullptr; });
+  if (!renewed.empty())
+    forgetCopies([&](const std::string& buildId) { return std::ranges::contains(renewed, buildId); });
   return {};
 }
 

@@ -86,6 +86,10 @@ model::Result<BranchCounting> countBranches(const std::filesystem::path& file,
     counting.records += times;
     addPath(*dag, path, times, profile);
   }
+  // The program itself, if it is traced, is bound before its libraries.
+  if (modules.table->size() != 0)
+    if (const auto* program = (*modules.table)[0].view(); program != nullptr)
+      profile.addProgram(program->buildId(), counting.records);
   return counting;
 }
 

@@ -44,14 +44,15 @@ class Reader {
     if (header->version != format::kHistoryVersion)
       return damaged(std::format("version {} is not known to this reader ({})", header->version,
                                  format::kHistoryVersion));
-    if (header->countSlots != 0) return readCounts(*header);
     if (!fits(*header)) return damaged("its header contradicts itself");
+    if (header->countSlots != 0 && !readCounts(*header)) return damaged("a part of it cannot be read");
     for (std::uint32_t level = 0; level < header->levels; ++level) {
       auto entries = readLevel(*header, level);
       if (!entries) return damaged("a part of it cannot be read");
       putBefore(std::move(*entries));
     }
     if (m_bad != 0) m_view.damage = std::format("{} of its entries are damaged", m_bad);
+    if (m_badCounts != 0) m_view.damage = std::format("{} of its counts are damaged", m_badCounts);
     return std::move(m_view);
   }
 
@@ -62,30 +63,33 @@ class Reader {
     return std::move(m_view);
   }
 
+  // From the front of the history to the end of its levels, if they are as they should be.
+  static std::uint64_t endOfLevels(const HistoryHeader& header) {
+    return header.headerSize + std::uint64_t{header.levels} * header.entriesEach * sizeof(HistoryEntry);
+  }
   bool fits(const HistoryHeader& header) const {
     const std::uint64_t size = m_ringHeader.historySize;
-    return header.headerSize >= sizeof header && header.headerSize <= size &&
-           header.entrySize == sizeof(HistoryEntry) && header.levels <= kMostLevels && header.merged >= 2 &&
-           header.merged <= kMostMerged && header.entriesEach != 0 &&
-           header.entriesEach <=
-               (size - header.headerSize) / sizeof(HistoryEntry) / std::max<std::uint64_t>(header.levels, 1);
+    if (header.headerSize < sizeof header || header.headerSize > size) return false;
+    const bool levelsFit =
+        header.levels == 0
+            ? header.countSlots != 0
+            : header.entrySize == sizeof(HistoryEntry) && header.levels <= kMostLevels &&
+                  header.merged >= 2 && header.merged <= kMostMerged && header.entriesEach != 0 &&
+                  header.entriesEach <= (size - header.headerSize) / sizeof(HistoryEntry) / header.levels;
+    return levelsFit && header.countSlots <= (size - endOfLevels(header)) / sizeof(format::HistoryCount);
   }
 
-  HistoryView readCounts(const HistoryHeader& header) {
-    const std::uint64_t size = m_ringHeader.historySize;
-    if (header.levels != 0 || header.headerSize < sizeof header || header.headerSize > size ||
-        header.countSlots > (size - header.headerSize) / sizeof(format::HistoryCount))
-      return damaged("its header contradicts itself");
+  // False if the bytes cannot be had.
+  bool readCounts(const HistoryHeader& header) {
     std::vector<format::HistoryCount> counts(static_cast<std::size_t>(header.countSlots));
-    if (!m_ring.read(m_ringHeader.historyOffset + header.headerSize,
+    if (!m_ring.read(m_ringHeader.historyOffset + endOfLevels(header),
                      std::as_writable_bytes(std::span(counts))))
-      return damaged("a part of it cannot be read");
+      return false;
     std::erase_if(counts, [](const auto& count) { return count.record == 0; });
-    m_bad = std::erase_if(counts, [](const auto& count) { return !format::isDagRecord(count.record); });
+    m_badCounts = std::erase_if(counts, [](const auto& count) { return !format::isDagRecord(count.record); });
     m_view.counts = std::move(counts);
     m_view.uncounted = header.countOthers;
-    if (m_bad != 0) m_view.damage = std::format("{} of its counts are damaged", m_bad);
-    return std::move(m_view);
+    return true;
   }
 
   // Those that are whole, oldest first; nothing if the bytes cannot be had.
@@ -134,7 +138,7 @@ class Reader {
   const ByteSource& m_ring;
   const format::RingHeader& m_ringHeader;
   HistoryView m_view;
-  std::uint64_t m_bad = 0;
+  std::uint64_t m_bad = 0, m_badCounts = 0;
 };
 
 }  // namespace

@@ -15,7 +15,8 @@ struct HistoryView {
   // Oldest first, none overlapping another, none reaching into what the ring still holds: as fine as there
   // are entries. Each adds up, and each of its records is a DAG record.
   std::vector<format::HistoryEntry> entries;
-  // Of a history that counts everything, which has no entries: DAG records, each once, in no order.
+  // Of a history that counts for profiles, everything (then there are no entries) or a part: DAG records,
+  // each once, in no order.
   std::vector<format::HistoryCount> counts;
   std::uint64_t uncounted = 0;  // records that its table had no room for
   // What was wrong, for the load report; empty if nothing was.

@@ -346,13 +346,19 @@ bool wantsFault(const fs::path& processFolder, const fs::path& snapFolder) {
   return folder && isNew(faultKey(*folder, {}), {snapFolder, ::geteuid()}, rules);
 }
 
-void removeEnded(const fs::path& ringFolder) {
+std::vector<fs::path> endedFolders(const fs::path& ringFolder) {
+  std::vector<fs::path> ended;
   for (const auto& [path, name] : processFoldersIn(ringFolder)) {
     const auto header = readProcessHeader(path);
     if (!header || header->state != static_cast<std::uint32_t>(format::ProcessState::Exited)) continue;
     const auto start = startOfProcess(name.pid);
-    if (!start || *start != name.start) removeFolder(path);
+    if (!start || *start != name.start) ended.push_back(path);
   }
+  return ended;
+}
+
+void removeEnded(const fs::path& ringFolder) {
+  for (const fs::path& folder : endedFolders(ringFolder)) removeFolder(folder);
 }
 
 }  // namespace traceback::collect

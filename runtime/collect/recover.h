@@ -101,8 +101,10 @@ model::Result<std::vector<std::filesystem::path>> recover(const RecoverOptions& 
 // Whether the site's rules want another snap of the fault of which this folder of a dead process tells.
 bool wantsFault(const std::filesystem::path& processFolder, const std::filesystem::path& snapFolder);
 
-// Removes what processes left that ended by themselves but could not clean up, for they had locked
-// themselves out of the file system (Landlock, chroot, another user). Quick; keeps everything else.
+// The folders of processes that ended by themselves but could not clean up, for they had locked themselves
+// out of the file system (Landlock, chroot, another user).
+std::vector<std::filesystem::path> endedFolders(const std::filesystem::path& ringFolder);
+// Removes them. Quick; keeps everything else.
 void removeEnded(const std::filesystem::path& ringFolder);
 
 }  // namespace traceback::collect

@@ -22,14 +22,15 @@
 // counted. (Where a ring had another thread before, entries of that are not.) Codes are never given to
 // another module in the life of a process, so a code says by itself whose it is.
 //
-// Where everything is to be counted (`history counts` in a policy, for profiles) there are no levels, but one
-// table:
+// For profiles there is a table behind the levels (`countSlots` is not 0 then):
 //
-//   HistoryHeader | HistoryCount[countSlots]
+//   HistoryHeader | levels, if there are any | HistoryCount[countSlots]
 //
-// Each DAG record of each sub-buffer of segment 0 is counted there when that is overwritten; what is still in
-// the ring is not. A slot with record 0 is free. Records that found no slot are counted in countOthers,
-// without a name.
+// Where everything is to be counted (`history counts` in a policy) there are no levels, and each DAG record
+// of each sub-buffer of segment 0 is counted when that is overwritten; what is still in the ring is not. Else
+// (TRACEBACK_LEARN) it is a part of them, one of about a hundred, without regard to what they are. A slot
+// with record 0 is free. Records that found no slot, or lost theirs, are counted in countOthers, without a
+// name.
 #pragma once
 
 #include <bit>
@@ -77,7 +78,7 @@ struct HistoryHeader {
   std::uint64_t lastTicks;  // of the processor's counter, when a sub-buffer was last looked into
   std::uint64_t lastProcessorTime;  // of the thread, then
   std::uint64_t random;
-  std::uint64_t countSlots;  // a power of two where everything is counted, and `levels` is 0; else 0
+  std::uint64_t countSlots;  // of the table, a power of two; 0: there is none
   std::uint64_t countOthers;
   HistoryCount tally[kHistoryTallySlots];
 };
@@ -105,5 +106,8 @@ constexpr std::uint64_t historyCountSlots(std::uint64_t bytes) {
 // Room for half a million different records.
 inline constexpr std::uint64_t kCountingHistorySize = (4 << 20) + (8 << 10);
 static_assert(historyCountSlots(kCountingHistorySize) == 1 << 19);
+// Of the table behind the levels.
+inline constexpr std::uint64_t kLearningSlots = 1 << 15;
+inline constexpr std::uint64_t kLearningSize = kLearningSlots * sizeof(HistoryCount);
 
 }  // namespace traceback::format

@@ -127,7 +127,15 @@ struct ModuleHeader {
   std::uint32_t loadRoutineCount;
   std::uint32_t broughtHeadOffset;  // BroughtHead[broughtHeadCount]; none before version 6
   std::uint32_t broughtHeadCount;
+  std::uint32_t flags;  // ModuleFlag; none in a header that ends here
+  std::uint32_t reserved;
 };
-static_assert(sizeof(ModuleHeader) == 120);
+static_assert(sizeof(ModuleHeader) == 128);
+inline constexpr std::uint32_t kOldestModuleHeaderSize = 120;
+
+enum ModuleFlag : std::uint32_t {
+  kModuleKnown =
+      1,  // as a program, well enough for profiles (model/branch_profile.h): nothing is learned of it
+};
 
 }  // namespace traceback::format

@@ -13,8 +13,10 @@
 // RINGS is $XDG_RUNTIME_DIR/traceback if that is set and can be had, else /dev/shm/traceback-UID; both are
 // memory file systems, and the folder is private to the user (mode 0700, owner checked). START is field
 // 22 of /proc/PID/stat in decimal. The runtime removes the folder on a normal exit; what a killed
-// process left there, `traceback recover` turns into a snap. The header is written once and then only its
-// state changes; modules are appended: an entry is complete before moduleCount counts it.
+// process left there, `traceback recover` turns into a snap. What one left to be learned from that ended by
+// itself is in RINGS/learned-N, N below kLearnedFolders: the same files, but of the rings the histories
+// alone. The header is written once and then only its state changes; modules are appended: an entry is
+// complete before moduleCount counts it.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +27,8 @@ namespace traceback::format {
 inline constexpr std::uint64_t kProcessMagic = 0x0A0D'434F'5250'4254;  // "TBPROC\r\n"
 inline constexpr std::uint32_t kProcessVersion = 1;
 inline constexpr char kSnapsLink[] = "snaps";
+inline constexpr char kLearnedFolder[] = "learned-";
+inline constexpr unsigned kLearnedFolders = 8;
 inline constexpr unsigned kMaxModules = 1024;
 inline constexpr unsigned kModulePathSize = 960;
 

@@ -151,6 +151,9 @@ void takeEnvironment(char** entries, Environment& environment) {
       environment.historySize = environment.historyCounts ? format::kCountingHistorySize : parseSize(value);
       environment.historySaid = environment.historySize != 0 || strcmp(value, "off") == 0;
       keep = false;
+    } else if ((value = valueOf(entry, "TRACEBACK_LEARN"))) {
+      environment.learns = strcmp(value, "1") == 0;
+      keep = false;
     } else if ((value = valueOf(entry, "TRACEBACK_RINGS"))) {
       environment.mostRings = parseSize(value);
       keep = false;

@@ -13,6 +13,7 @@ namespace traceback::inject {
 //   TRACEBACK_SNAP_DIR    where snaps go
 //   TRACEBACK_BUFFER_SIZE bytes of a thread's main ring, with K, M or G
 //   TRACEBACK_HISTORY     bytes of a thread's coarse history (runtime/format/history.h), likewise; or "off"
+//   TRACEBACK_LEARN       "1": what runs is counted in parts, and left for profiles (learning.h)
 //   TRACEBACK_MEMORY      how much of the memory a snap keeps: a name of format::kKeptMemoryNames
 //   TRACEBACK_RINGS       how many threads have a ring at one time
 //   TRACEBACK_TOTAL_SIZE  bytes of all rings together, with K, M or G

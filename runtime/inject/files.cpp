@@ -8,19 +8,6 @@
 
 namespace traceback::inject {
 
-namespace {
-
-// What getdents64 fills in.
-struct DirectoryEntry {
-  std::uint64_t inode;
-  std::int64_t next;
-  std::uint16_t size;
-  std::uint8_t type;
-  char name[1];  // and on, zero-terminated
-};
-
-}  // namespace
-
 bool isFolder(const char* path) {
   struct stat status{};
   return !failed(systemCall(__NR_stat, asLong(path), asLong(&status))) && S_ISDIR(status.st_mode);
@@ -32,20 +19,13 @@ int openFolder(const char* path) {
 }
 
 void emptyFolder(int folder) {
-  alignas(8) char buffer[2048];
-  for (;;) {
-    // From the front each time, for the entries go away under the reading.
-    systemCall(__NR_lseek, folder, 0, 0 /* SEEK_SET */);
-    const long size = systemCall(__NR_getdents64, folder, asLong(buffer), sizeof buffer);
-    if (failed(size) || size == 0) return;
-    bool removed = false;
-    for (long at = 0; at < size;) {
-      const auto* entry = reinterpret_cast<const DirectoryEntry*>(buffer + at);
-      if (strcmp(entry->name, ".") != 0 && strcmp(entry->name, "..") != 0)
-        removed |= !failed(systemCall(__NR_unlinkat, folder, asLong(entry->name), 0));
-      at += entry->size;
-    }
-    if (!removed) return;
+  // From the front each time, for the entries go away under the reading.
+  bool removed = true;
+  while (removed) {
+    removed = false;
+    forEachFile(folder, [&](const char* name) {
+      removed |= !failed(systemCall(__NR_unlinkat, folder, asLong(name), 0));
+    });
   }
 }
 

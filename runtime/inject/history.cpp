@@ -228,6 +228,55 @@ bool overwrites(const SegmentHeader& segment) {
   return segment.subBufferCount >= 2 && segment.ordinal + 1 >= segment.subBufferCount;
 }
 
+// A table of counts.
+class Counts {
+ public:
+  Counts(HistoryHeader& history, HistoryCount* table, std::uint64_t slots)
+      : m_history(history), m_table(table), m_slots(slots) {}
+
+  void start(bool isZero) {
+    m_history.countSlots = m_slots;
+    if (!isZero) memset(m_table, 0, m_slots * sizeof *m_table);
+  }
+  // The DAG records among these words, of which it says how many there were.
+  std::uint64_t add(const Word* at, std::uint64_t words) {
+    std::uint64_t records = 0;
+    for (const Word* const end = at + words; at != end; ++at) {
+      if (!format::isDagRecord(*at)) continue;
+      ++records;
+      if (HistoryCount* const slot = slotOf(*at); slot == nullptr)
+        ++m_history.countOthers;
+      else if (slot->times != ~std::uint32_t{0})
+        ++slot->times;
+    }
+    return records;
+  }
+
+ private:
+  HistoryCount* slotOf(Word record) {
+    constexpr unsigned kTries = 16;
+    std::uint64_t place = (record * 0x9E37'79B9'7F4A'7C15u) >> 32;
+    for (unsigned tries = 0; tries < kTries; ++tries, ++place) {
+      HistoryCount& slot = m_table[place & (m_slots - 1)];
+      if (slot.record == 0) slot.record = record;
+      if (slot.record == record) return &slot;
+    }
+    return nullptr;
+  }
+
+  HistoryHeader& m_history;
+  HistoryCount* m_table;
+  std::uint64_t m_slots;
+};
+
+Counts onlyCounts(HistoryHeader& history, std::uint64_t size) {
+  return {history, reinterpret_cast<HistoryCount*>(&history + 1), format::historyCountSlots(size)};
+}
+Counts countsBehindLevels(HistoryHeader& history, std::uint64_t size) {
+  HistoryEntry& end = entryOf(history, format::historyEntries(size), format::kHistoryLevels, 1);
+  return {history, reinterpret_cast<HistoryCount*>(&end), format::kLearningSlots};
+}
+
 void startEmpty(HistoryHeader& history, std::uint64_t size) {
   memset(&history, 0, sizeof history);
   history.version = format::kHistoryVersion;
@@ -254,48 +303,45 @@ bool isTimeToLook(HistoryHeader& history, const SegmentHeader& segment, std::uin
   return later && overwrites(segment);
 }
 
-void lookIntoOldest(HistoryHeader& history, std::uint64_t size, const SegmentHeader& segment,
+bool lookIntoOldest(HistoryHeader& history, std::uint64_t size, const SegmentHeader& segment,
                     std::uint64_t processorTime) {
   const std::uint64_t slots = format::historyEntries(size);
   const std::uint64_t most = (segment.subBufferWords - 1) / kWindowWords;
-  if (most < kLeastWindows || slots < 2 * format::kHistoryMerged) return;
+  if (most < kLeastWindows || slots < 2 * format::kHistoryMerged) return false;
   std::uint64_t passed = 0;
   if (processorTime != 0) {
     passed = processorTime - history.lastProcessorTime;
-    if (passed < kHistoryTime) return;
+    if (passed < kHistoryTime) return false;
     history.lastProcessorTime = processorTime;
   }
   std::uint64_t windows = passed / kNanosecondsAWindow;
   if (windows < kLeastWindows) windows = kLeastWindows;
   if (windows > most) windows = most;
   look(history, slots, segment, static_cast<unsigned>(windows));
+  return true;
 }
 
 void startCounting(HistoryHeader& history, std::uint64_t size) {
   startEmpty(history, size);
-  history.countSlots = format::historyCountSlots(size);
-  memset(&history + 1, 0, history.countSlots * sizeof(HistoryCount));
+  onlyCounts(history, size).start(false);
 }
 
 void countOldest(HistoryHeader& history, std::uint64_t size, const SegmentHeader& segment) {
-  constexpr unsigned kTries = 16;
-  const std::uint64_t slots = format::historyCountSlots(size);
-  if (slots < kTries || !overwrites(segment)) return;
-  auto* const table = reinterpret_cast<HistoryCount*>(&history + 1);
-  const Word* at = oldestSubBuffer(segment);
-  for (const Word* const end = at + segment.subBufferWords - 1; at != end; ++at) {
-    if (!format::isDagRecord(*at)) continue;
-    std::uint64_t slot = (*at * 0x9E37'79B9'7F4A'7C15u) >> 32;
-    unsigned tries = 0;
-    for (; tries < kTries; ++tries, ++slot) {
-      HistoryCount& count = table[slot & (slots - 1)];
-      if (count.record == 0) count.record = *at;
-      if (count.record != *at) continue;
-      if (count.times != ~std::uint32_t{0}) ++count.times;
-      break;
-    }
-    if (tries == kTries) ++history.countOthers;
-  }
+  if (format::historyCountSlots(size) == 0 || !overwrites(segment)) return;
+  onlyCounts(history, size).add(oldestSubBuffer(segment), segment.subBufferWords - 1);
+}
+
+void startLearning(HistoryHeader& history, std::uint64_t size, bool isZero) {
+  countsBehindLevels(history, size).start(isZero);
+}
+
+std::uint64_t countPart(HistoryHeader& history, std::uint64_t size, const SegmentHeader& segment) {
+  // Some thirty microseconds of the two milliseconds, or more, from one look to the next.
+  constexpr std::uint32_t kMostWords = 8192;
+  const std::uint32_t all = segment.subBufferWords - 1;
+  const std::uint32_t words = all / 2 < kMostWords ? all / 2 : kMostWords;
+  const Word* const from = oldestSubBuffer(segment) + nextRandom(history) % (all - words + 1);
+  return countsBehindLevels(history, size).add(from, words);
 }
 
 }  // namespace traceback::inject

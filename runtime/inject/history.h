@@ -20,13 +20,21 @@ bool isTimeToLook(format::HistoryHeader& history, const format::SegmentHeader& s
 
 // Sums it up. `processorTime` is what the thread had of it so far, in nanoseconds: of much time much may be
 // spent here, and of little nothing; 0 where that is not known. `size` is the history's: nothing outside of
-// it is written, whatever somebody did to its header. Uses less than 1 KiB of stack.
-void lookIntoOldest(format::HistoryHeader& history, std::uint64_t size, const format::SegmentHeader& segment,
+// it is written, whatever somebody did to its header. Uses less than 1 KiB of stack. False if it did not
+// look.
+bool lookIntoOldest(format::HistoryHeader& history, std::uint64_t size, const format::SegmentHeader& segment,
                     std::uint64_t processorTime);
 
 // The same of a history that counts everything: call startCounting() first, and countOldest() whenever the
 // main segment's next sub-buffer is begun. Nothing outside of `size` bytes is written.
 void startCounting(format::HistoryHeader& history, std::uint64_t size);
 void countOldest(format::HistoryHeader& history, std::uint64_t size, const format::SegmentHeader& segment);
+
+// A table of kLearningSlots behind the levels, which have `size` bytes with their header: call
+// startLearning() behind startHistory(), and countPart() where lookIntoOldest() looked. It gives how many
+// records it read. `isZero`: the table's memory is new, and need not be touched.
+void startLearning(format::HistoryHeader& history, std::uint64_t size, bool isZero);
+std::uint64_t countPart(format::HistoryHeader& history, std::uint64_t size,
+                        const format::SegmentHeader& segment);
 
 }  // namespace traceback::inject

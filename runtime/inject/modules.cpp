@@ -7,6 +7,7 @@
 #include "runtime/format/record.h"
 #include "runtime/inject/brought_cursors.h"
 #include "runtime/inject/files.h"
+#include "runtime/inject/learning.h"
 #include "runtime/inject/lock.h"
 #include "runtime/inject/module_tables.h"
 #include "runtime/inject/process.h"
@@ -91,7 +92,8 @@ bool tableFits(std::uint64_t offset, std::uint64_t count, std::uint64_t each, st
 bool isSound(const dl_phdr_info& info, const ModuleHeader& header, const Segment& where) {
   const std::uint64_t size = where.end - where.start;
   Segment slots;
-  return header.headerSize >= sizeof header && header.address + info.dlpi_addr == where.start &&
+  return header.headerSize >= format::kOldestModuleHeaderSize &&
+         header.address + info.dlpi_addr == where.start &&
          header.moduleSlots % alignof(format::ModuleSlots) == 0 &&
          findSegment(info, info.dlpi_addr + header.moduleSlots, sizeof(format::ModuleSlots), PF_R | PF_W,
                      slots) &&
@@ -186,6 +188,8 @@ bool rebase(const ModuleHeader& header, const Segment& where, std::uint32_t dist
   return true;
 }
 
+bool isProgram(const dl_phdr_info& info) { return info.dlpi_name == nullptr || *info.dlpi_name == 0; }
+
 void setPath(const dl_phdr_info& info, const ModuleHeader* header, ProcessModule& module) {
   auto* to = reinterpret_cast<char*>(module.path);
   constexpr std::size_t kSize = sizeof module.path;
@@ -194,8 +198,8 @@ void setPath(const dl_phdr_info& info, const ModuleHeader* header, ProcessModule
     mappedFile(reinterpret_cast<std::uint64_t>(header), to, kSize);
     if (to[0] != 0) return;
   }
-  const char* name = info.dlpi_name == nullptr ? "" : info.dlpi_name;
-  if (*name == 0) {  // the program itself
+  const char* name = info.dlpi_name;
+  if (isProgram(info)) {
     const long size = systemCall(__NR_readlink, asLong("/proc/self/exe"), asLong(to), kSize - 1);
     to[failed(size) ? 0 : size] = 0;
     return;
@@ -308,6 +312,10 @@ bool isTheOneSeen(const ModuleHeader& header, const Seen& before, std::uint64_t 
          (!isBound(module) || (module.loadBias == bias && slotsOf(header, bias).bound != 0));
 }
 
+bool isKnown(const ModuleHeader& header) {
+  return header.headerSize >= sizeof header && (header.flags & format::kModuleKnown) != 0;
+}
+
 void consider(const dl_phdr_info& info) {
   Segment where;
   const ModuleHeader* header = findHeader(info, where);
@@ -339,6 +347,7 @@ void consider(const dl_phdr_info& info) {
   if (index == kNoEntry || seenCount == format::kMaxModules) return;
   seen[seenCount++] = {header, index, true};
   if (state != BindState::Bound) return;
+  if (!process.recording) beginLearning(!isProgram(info) || isKnown(*header));
   process.recording = true;
   openForProbes(info, *header, index);
 }

@@ -13,6 +13,7 @@
 #include "runtime/inject/files.h"
 #include "runtime/inject/ghost.h"
 #include "runtime/inject/hold.h"
+#include "runtime/inject/learning.h"
 #include "runtime/inject/modules.h"
 #include "runtime/inject/own_fault.h"
 #include "runtime/inject/rings.h"
@@ -129,6 +130,7 @@ void childStarted(bool betweenProbes) {
   ++process.generation;
   process.folder.clear();
   process.folderFailed = false;
+  process.learned = 0;
   process.watched = false;
   process.watcher = 0;
   process.file = nullptr;  // it was mapped for the parent alone
@@ -263,7 +265,7 @@ void removeProcessFolder() {
   process.file->lastTsc = timeStamp();
   process.file->lastRealtimeNs = realtimeNow();
   process.file->state = static_cast<std::uint32_t>(format::ProcessState::Exited);
-  withdrawProcessFolder();
+  if (!leaveLearned()) withdrawProcessFolder();
   process.folder.clear();
   process.folderFailed = true;  // nothing is made any more
 }

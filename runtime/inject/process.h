@@ -24,6 +24,7 @@ struct Environment {
   std::uint64_t historySize = 0;  // bytes of a thread's coarse history; 0: none is kept
   bool historySaid = false;
   bool historyCounts = false;  // everything
+  bool learns = false;  // what runs is of use to the next run (learning.h)
   format::KeptMemory keptMemory = format::KeptMemory::Stacks;
   bool keptMemorySaid = false;
   Path snapFolder;
@@ -51,6 +52,8 @@ struct Process {
   std::uint64_t generation = 0;  // grows in each forked child
   Path folder;  // of this process, in the ring folder; empty until a thread needs it
   bool folderFailed = false;
+  bool learning = false;  // a part of the records is counted: learning.h; the same for all its rings
+  std::uint64_t learned = 0;  // records that were counted
   bool watched = false;  // somebody looks for hangs (collector.h)
   std::uint32_t watcher = 0;  // who
   bool logicalClock = false;  // clock.h

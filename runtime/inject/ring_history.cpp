@@ -23,9 +23,12 @@ std::uint64_t processorTime() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-}  // namespace
+// Of what is there without a table of counts behind it.
+std::uint64_t levelsSize(const Ring& ring) {
+  return ring.historySize - (process.learning ? format::kLearningSize : 0);
+}
 
-std::uint64_t chosenHistorySize() {
+std::uint64_t chosenLevelsSize() {
   constexpr std::uint64_t kPage = 4096;
   if (!process.environment.historySaid) return format::kDefaultHistorySize;
   std::uint64_t bytes = process.environment.historySize;
@@ -35,12 +38,22 @@ std::uint64_t chosenHistorySize() {
   return (bytes + kPage - 1) / kPage * kPage;
 }
 
+}  // namespace
+
+std::uint64_t chosenHistorySize() {
+  return chosenLevelsSize() + (process.learning ? format::kLearningSize : 0);
+}
+
 void startHistory(const Ring& ring) {
   if (ring.historySize == 0) return;
-  if (process.environment.historyCounts)
-    startCounting(historyOf(ring), ring.historySize);
-  else
-    startHistory(historyOf(ring), ring.historySize, processorTicks());
+  format::HistoryHeader& history = historyOf(ring);
+  const bool isNew = history.version == 0;
+  if (process.environment.historyCounts) {
+    startCounting(history, ring.historySize);
+  } else {
+    startHistory(history, levelsSize(ring), processorTicks());
+    if (process.learning) startLearning(history, levelsSize(ring), isNew);
+  }
   ring.header->historyOffset = ring.size - ring.historySize;
   ring.header->historySize = static_cast<std::uint32_t>(ring.historySize);
 }
@@ -52,7 +65,8 @@ void keepHistory(const Ring& ring, const SegmentHeader& segment) {
   if (!isTimeToLook(history, segment, processorTicks())) return;
   // Where we make no system calls the least is read.
   const std::uint64_t time = process.sandboxed ? 0 : processorTime();
-  lookIntoOldest(history, ring.historySize, segment, time);
+  if (!lookIntoOldest(history, levelsSize(ring), segment, time) || !process.learning) return;
+  __atomic_fetch_add(&process.learned, countPart(history, levelsSize(ring), segment), __ATOMIC_RELAXED);
 }
 
 }  // namespace traceback::inject

@@ -70,7 +70,7 @@ class ProfileTest : public QObject {
     const Ran made = m_line.traceback({"profile", snap, "-o", profile});
     QCOMPARE(made.status, 0);
     QVERIFY2(made.out.contains(" records of 1 modules"), made.out.constData());
-    QVERIFY(readFile(profile).startsWith("traceback-profile 2\nmodule "));
+    QVERIFY(readFile(profile).startsWith("traceback-profile 3\nmodule "));
     const int before = copies();
     QVERIFY(before >= 1);
 

@@ -126,7 +126,7 @@ class ServicesTest : public QObject {
     const QStringList files = kept.entryList({"*.tbprofile"}, QDir::Files);
     QCOMPARE(files.size(), 1);
     const QByteArray counts = readFile(kept.filePath(files.front()));
-    QVERIFY(counts.startsWith("traceback-profile 2\nmodule "));
+    QVERIFY(counts.startsWith("traceback-profile 3\nmodule "));
 
     const QString pid = QString::number(busy->processId());
     const Ran again = m_line.traceback({"profile", "--pid", pid, "--for", "1", "--unless-kept"});

@@ -50,7 +50,7 @@ class Overhead:
 
     def command(self, program: Program, mode: str) -> list[str]:
         plain = [program.path(), *program.command[1:]]
-        return {"plain": plain, "null": [str(self.traceback), "run", "--null", "--", *plain], "recorded": [str(self.traceback), "run", "--", *plain],
+        return {"plain": plain, "null": [str(self.traceback), "run", "--null", "--", *plain], "recorded": [str(self.traceback), "run", "--no-profile", "--", *plain],
                 "profiled": [str(self.traceback), "run", "--profile", str(self.profile(program)), "--", *plain],
                 "valgrind": ["valgrind", "-q", "--tool=none", *plain]}[mode]
 

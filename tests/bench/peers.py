@@ -73,7 +73,7 @@ def built(source: Source, folder: pathlib.Path, build: str) -> pathlib.Path:
 class Peers(overhead.Overhead):
     def command_of(self, source: Source, folder: pathlib.Path, mode: str, arguments: tuple[str, ...]) -> list[str]:
         program = [str(built(source, folder, mode if mode in BUILDS else "plain")), *arguments]
-        return {"plain": program, "trace-pc": program, "recorded": [str(self.traceback), "run", "--", *program],
+        return {"plain": program, "trace-pc": program, "recorded": [str(self.traceback), "run", "--no-profile", "--", *program],
                 "valgrind": ["valgrind", "-q", "--tool=none", *program],
                 "uftrace": ["uftrace", "record", "--no-libcall", "-d", str(self.folder / "uftrace.data"), *program]}[mode]
 

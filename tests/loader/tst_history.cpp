@@ -125,6 +125,24 @@ class HistoryTest : public QObject {
     QVERIFY(!bad.damage.empty());
   }
 
+  void whatIsCountedForProfilesStandsBehindTheLevels() {
+    HistoryBytes history;
+    for (std::uint64_t i = 0; i < 4; ++i) history.add(0, i, 1, {{format::dagRecord(5000), 3}});
+    history.header.countSlots = 4;
+    Ring ring(history, 100);
+    QVERIFY2(!ring.read().damage.empty(), "there is no room for it");
+    const format::HistoryCount counts[] = {
+        {0, 0}, {format::dagRecord(6000), 2}, {17, 1}, {format::dagRecord(5000), 7}};
+    const auto* const bytes = reinterpret_cast<const std::byte*>(counts);
+    ring.bytes.insert(ring.bytes.end(), bytes, bytes + sizeof counts);
+    ring.header.historySize += sizeof counts;
+    const auto view = ring.read();
+    QCOMPARE(view.entries.size(), std::size_t{4});
+    QCOMPARE(view.counts.size(), std::size_t{2});
+    QCOMPARE(view.counts[1].times, 7u);
+    QVERIFY(view.damage.contains("1 of its counts"));
+  }
+
   void moreCountsThanThereIsRoomForAreNone() {
     HistoryBytes history;
     history.header.levels = 0;

@@ -21,7 +21,7 @@ class TestBranchProfile : public QObject {
     profile.add("c0ffee", 0x1250, {.ran = 7, .branched = 0, .taken = 0, .begun = 7});
     profile.add("beef", 0xffff'ffff, {.ran = 1, .branched = 1, .taken = 0, .begun = 0});
     QCOMPARE(profile.records(), std::uint64_t(9));
-    QCOMPARE(profile.text(), std::string("traceback-profile 2\n"
+    QCOMPARE(profile.text(), std::string("traceback-profile 3\n"
                                          "module beef\nffffffff 1 1 0 0\n"
                                          "module c0ffee\n1230 17 15 8 2\n1250 7 0 0 7\n"));
     const auto read = BranchProfile::parse(profile.text(), "a.tbprofile");
@@ -38,6 +38,30 @@ class TestBranchProfile : public QObject {
     QVERIFY(read.has_value());
     QVERIFY(read->find("ab")->at(0x10) == (BlockCounts{7, 6, 3, 3}));
     QVERIFY(read->find("cd")->at(0x10) == (BlockCounts{1, 1, 1, 1}));
+  }
+
+  void recordsAreAddedUpOfAModuleAndOfAProgram() {
+    BranchProfile profile;
+    profile.add("ab", 0x10, {.ran = 9, .branched = 0, .taken = 0, .begun = 4});
+    profile.add("ab", 0x20, {.ran = 9, .branched = 0, .taken = 0, .begun = 3});
+    profile.addProgram("ab", 100);
+    profile.addProgram("ab", 11);
+    profile.addProgram("cd", 5);
+    profile.addProgram("no build id", 5);
+    for (const auto& each : {profile, BranchProfile::parse(profile.text(), "a").value()}) {
+      QCOMPARE(each.recordsOf("ab"), std::uint64_t(7));
+      QCOMPARE(each.programRecordsOf("ab"), std::uint64_t(111));
+      QCOMPARE(each.recordsOf("cd"), std::uint64_t(0));
+      QCOMPARE(each.programRecordsOf("cd"), std::uint64_t(5));
+      QCOMPARE(each.recordsOf("ef") + each.programRecordsOf("ef"), std::uint64_t(0));
+      QCOMPARE(each.modules().size(), std::size_t(2));
+    }
+  }
+
+  void whatWasWrittenByTheVersionBeforeIsRead() {
+    const auto read = BranchProfile::parse("traceback-profile 2\nmodule ab\n10 5 4 1 2\n", "a");
+    QVERIFY(read.has_value());
+    QCOMPARE(read->recordsOf("ab"), std::uint64_t(2));
   }
 
   void countsDoNotRunOver() {
@@ -58,8 +82,11 @@ class TestBranchProfile : public QObject {
     row("nothing", "", "empty");
     row("something else", "#!/bin/sh\n", "no profile of traceback");
     row("a former version", "traceback-profile 1\nmodule ab\n10 1 1 1\n", "version");
-    row("a later version", "traceback-profile 3\n", "version");
-    row("no module", "traceback-profile 2\n", "empty");
+    row("a later version", "traceback-profile 4\n", "version");
+    row("no module", "traceback-profile 3\n", "empty");
+    row("a program of no module", "traceback-profile 3\nprogram 3\n", "line 2: is of no module");
+    row("a program without a number", "traceback-profile 3\nmodule ab\nprogram\n", "line 3: is not");
+    row("a program with a name", "traceback-profile 3\nmodule ab\nprogram sh\n", "line 3: is not 'program");
     row("counts of no module", "traceback-profile 2\n10 1 1 1 1\n", "line 2: is of no module");
     row("no build id", "traceback-profile 2\nmodule GCC\n", "line 2: is not 'module BUILD-ID'");
     row("an empty build id", "traceback-profile 2\nmodule \n", "line 2: is not 'module BUILD-ID'");

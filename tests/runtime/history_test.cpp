@@ -65,10 +65,12 @@ bool addsUp(const HistoryEntry& entry) {
 // A segment and a history of a thread that there is not, with guards around the history.
 class Machine {
  public:
-  enum class Keeps { Samples, Counts };
+  enum class Keeps { Samples, Counts, Both };
   explicit Machine(std::uint32_t words = 1024, std::uint32_t count = 4, Keeps keeps = Keeps::Samples)
-      : m_words(std::size_t{words} * count), m_history(2 * kGuard + kSize, 0xA5), m_keeps(keeps) {
-    std::memset(bytes(), 0, kSize);
+      : m_words(std::size_t{words} * count),
+        m_history(2 * kGuard + kSize + (keeps == Keeps::Both ? format::kLearningSize : 0), 0xA5),
+        m_keeps(keeps) {
+    std::memset(bytes(), 0, m_history.size() - 2 * kGuard);
     m_segment = {.cursor = 0,
                  .base = reinterpret_cast<std::uint64_t>(m_words.data()),
                  .ordinal = 0,
@@ -81,6 +83,7 @@ class Machine {
       inject::startCounting(header(), kSize);
     else
       inject::startHistory(header(), kSize, 0);
+    if (m_keeps == Keeps::Both) inject::startLearning(header(), kSize, true);
     beginSubBuffer();
   }
 
@@ -94,8 +97,9 @@ class Machine {
     m_processorTime += processorTime;
     if (m_keeps == Keeps::Counts)
       inject::countOldest(header(), kSize, m_segment);
-    else if (inject::isTimeToLook(header(), m_segment, m_time))
-      inject::lookIntoOldest(header(), kSize, m_segment, m_processorTime);
+    else if (inject::isTimeToLook(header(), m_segment, m_time) &&
+             inject::lookIntoOldest(header(), kSize, m_segment, m_processorTime) && m_keeps == Keeps::Both)
+      counted += inject::countPart(header(), kSize, m_segment);
     ++m_segment.ordinal;
     beginSubBuffer();
   }
@@ -105,11 +109,13 @@ class Machine {
   History entries(unsigned level) { return entriesOf(bytes(), level); }
   std::map<Word, std::uint64_t> counts() {
     std::map<Word, std::uint64_t> found;
-    const auto* table = reinterpret_cast<const format::HistoryCount*>(bytes() + header().headerSize);
+    const std::uint64_t levels = std::uint64_t{header().levels} * header().entriesEach * header().entrySize;
+    const auto* table = reinterpret_cast<const format::HistoryCount*>(bytes() + header().headerSize + levels);
     for (std::uint64_t i = 0; i < header().countSlots; ++i)
       if (table[i].record != 0) found[table[i].record] += table[i].times;
     return found;
   }
+  std::uint64_t counted = 0;  // by countPart()
   unsigned room() const { return m_segment.subBufferWords - 5; }
   bool guardsHold() const {
     const auto intact = [](std::uint8_t byte) { return byte == 0xA5; };
@@ -328,6 +334,45 @@ class HistoryTest : public QObject {
     QCOMPARE(found, all);
     QVERIFY2(machine.header().countOthers < 50, "4,701 records share 8,192 slots");
     QVERIFY(machine.guardsHold());
+  }
+
+  void whatIsLearnedIsAFairPartBesideTheSamples() {
+    Machine samples(4096), both(4096, 4, Machine::Keeps::Both);
+    constexpr int kRounds = 400;
+    for (int i = 0; i < kRounds; ++i) {
+      std::vector<Word> records;
+      for (Word place = 0; place < 4000; ++place)
+        records.push_back(format::dagRecord(place % 4 == 0 ? 20'000 + place : 5000));
+      for (Machine* machine : {&samples, &both}) machine->fill(records);
+    }
+    QCOMPARE(both.entries(0).size(), samples.entries(0).size());
+    for (const HistoryEntry& entry : both.entries(0)) QVERIFY(addsUp(entry));
+    const auto counts = both.counts();
+    std::uint64_t found = both.header().countOthers;
+    for (const auto& [record, times] : counts) found += times;
+    QCOMPARE(found, both.counted);
+    QVERIFY2(found > kRounds * 1500u && found < kRounds * 2100u, "half of each that is overwritten");
+    const std::uint64_t often = counts.at(format::dagRecord(5000));
+    QVERIFY(often > found * 7 / 10 && often < found * 8 / 10);
+    QVERIFY2(counts.size() == 1001, "each of those that are rare was met in one of the looks");
+    QVERIFY(both.guardsHold() && samples.counted == 0);
+  }
+
+  void anotherThreadsCountsAreForgotten() {
+    Machine machine(1024, 4, Machine::Keeps::Both);
+    for (int i = 0; i < 50; ++i) machine.fill(repeated(5000, 500));
+    QVERIFY(!machine.counts().empty());
+    inject::startHistory(machine.header(), kSize, 0);
+    inject::startLearning(machine.header(), kSize, false);
+    QVERIFY(machine.counts().empty());
+    QVERIFY(machine.guardsHold());
+  }
+
+  // It is not to take milliseconds.
+  void ofALargeRingNoMoreIsCountedAtOnce() {
+    Machine machine(1 << 20, 4, Machine::Keeps::Both);
+    for (int i = 0; i < 8; ++i) machine.fill(repeated(5000, machine.room()));
+    QVERIFY(machine.counted > 0 && machine.counted <= 5 * 8192);
   }
 
   void theSizeIsTheUsers() {

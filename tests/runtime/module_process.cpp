@@ -2,8 +2,10 @@
 
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "runtime/inject/files.h"
+#include "runtime/inject/learning.h"
 #include "runtime/inject/process.h"
 #include "runtime/inject/thread.h"
 
@@ -23,7 +25,15 @@ std::vector<format::ProcessModule>& table() {
 }  // namespace
 
 std::vector<format::ProcessModule> modules() { return table(); }
-void forgetModules() { table().clear(); }
+void forgetModules() {
+  table().clear();
+  inject::process.recording = false;
+}
+
+namespace {
+std::vector<bool> told;
+}
+std::vector<bool> toldOfTheProgram() { return std::exchange(told, {}); }
 
 }  // namespace traceback::testing
 
@@ -57,5 +67,6 @@ void markUnloaded(unsigned index) { table()[index].unloaded = 1; }
 
 void mappedFile(std::uint64_t, char* to, std::size_t) { *to = 0; }
 bool threadSlotInPlace() { return true; }
+void beginLearning(bool isProgramKnown) { testing::told.push_back(isProgramKnown); }
 
 }  // namespace traceback::inject

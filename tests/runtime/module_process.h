@@ -11,4 +11,8 @@ namespace traceback::testing {
 std::vector<format::ProcessModule> modules();
 void forgetModules();
 
+// What modules.cpp told of the program as it bound the first module, since somebody last asked: whether that
+// is known already.
+std::vector<bool> toldOfTheProgram();
+
 }  // namespace traceback::testing

@@ -324,6 +324,37 @@ class ModuleTableTest : public QObject {
     QVERIFY(object.isBound());
   }
 
+  // A library that is bound first, for the program is not instrumented, leaves nothing to be learned.
+  void whetherTheProgramIsKnownStandsInItsHeader() {
+    struct Case {
+      const char* name;
+      std::uint32_t flags, headerSize;
+      bool isKnown;
+    };
+    const Case cases[] = {{"", 0, sizeof(ModuleHeader), false},
+                          {"", format::kModuleKnown, sizeof(ModuleHeader), true},
+                          {"", format::kModuleKnown, format::kOldestModuleHeaderSize, false},
+                          {"/a/library.so", 0, sizeof(ModuleHeader), true}};
+    for (const Case& one : cases) {
+      Object object(1, 0x10000), library(2, 0x40000);
+      object.name = one.name;
+      ModuleHeader header = object.header();
+      header.flags = one.flags;
+      header.headerSize = one.headerSize;
+      object.write(header);
+      load(object);
+      load(library);
+      testing::forgetModules();
+      testing::toldOfTheProgram();
+      inject::bindNewModules();
+      QVERIFY(object.isBound() && library.isBound());
+      QCOMPARE(testing::toldOfTheProgram(), std::vector<bool>{one.isKnown});
+      unload(object);
+      unload(library);
+      inject::bindNewModules();
+    }
+  }
+
   // Nothing outside of the object's memory is touched, which would end the test.
   void whatAnObjectSaysOfItselfIsNotBelieved() {
     std::mt19937 random(qEnvironmentVariable("TRACEBACK_SEED", "1").toUInt());

@@ -11,6 +11,7 @@
 
 #include "app/traceback/command.h"
 #include "app/traceback/installation.h"
+#include "app/traceback/learning.h"
 #include "app/traceback/memory_option.h"
 #include "app/traceback/on_demand.h"
 #include "app/traceback/output.h"
@@ -121,6 +122,7 @@ model::Result<void> setEnvironment(const RunCall& call, const Installation& inst
   setenv("TRACEBACK_CACHE", cache.folder().c_str(), 1);
   setenv("TRACEBACK_AUDIT", "0000000000000000", 1);
   setTelling(call.quiet);
+  setOrUnset("TRACEBACK_LEARN", options.profiles.empty() ? "" : "1");
   setOrUnset("TRACEBACK_INSTRUMENT", *instrumentation);
   setOrUnset("TRACEBACK_ONLY", joined(call.only));
   setOrUnset("TRACEBACK_EXCLUDE", joined(call.exclude));
@@ -205,6 +207,7 @@ int runProgram(const RunCall& call, const std::vector<std::string>& words) {
 
   const auto options = instrumentOptions(call);
   if (!options) return complain(options.error());
+  if (!options->profiles.empty()) learnFromEarlierRuns(options->profiles);
   const auto cache = cacheFor(installation->program, *options);
   if (!cache) return runAsItIs(cache.error());
   if (auto prepared = cache->prepareFolders(); !prepared) return runAsItIs(prepared.error());
@@ -276,9 +279,11 @@ void addRun(CLI::App& app, Action& chosen, const std::vector<std::string>& words
           ->add_option(
               kProfile, call->profile,
               "Put probes and code where they cost least by what this file of `traceback profile` says of\n"
-              "which ways branches go (default: what that has kept of the files)")
+              "which ways branches go (default: what is kept of the files)")
           ->type_name("FILE");
-  command->add_flag("--no-profile", call->withoutProfiles, "Not by what `traceback profile` has kept")
+  command
+      ->add_flag("--no-profile", call->withoutProfiles,
+                 "Not by what is kept of the files; nor is anything kept of this run")
       ->excludes(profile);
   command->add_flag("--null", call->nullMode, "Run a copy of the code without probes: records nothing");
   command->add_flag("--quiet", call->quiet, "Do not name snaps on standard error");

@@ -450,7 +450,10 @@ std::expected<LockstepResult, std::string> Lockstep::run(const std::string& orig
   for (const InstrumentedFunction& function : m_file.functions)
     if (function.entry.copy != 0)
       copied.push_back({function.entry.copy, function.entry.copy + function.entry.copySize});
-  copied.push_back({m_file.headerAddress + m_file.module.headerSize, m_file.module.copyStart});
+  // A range without an address would hide another that begins there.
+  if (const std::uint64_t routines = m_file.headerAddress + m_file.module.headerSize;
+      routines < m_file.module.copyStart)
+    copied.push_back({routines, m_file.module.copyStart});
   std::ranges::sort(copied, {}, &CodeRange::start);
   if (auto started =
           m_original.start(originalPath, arguments, environment, m_elf.header().e_entry, m_functions);

@@ -1,0 +1,55 @@
+#include "app/traceback/learning.h"
+
+#include "app/traceback/output.h"
+#include "app/traceback/profile_files.h"
+#include "app/traceback/temporary_folder.h"
+#include "loader/profile/count_branches.h"
+#include "runtime/collect/learned.h"
+#include "runtime/collect/recover.h"
+
+namespace traceback::app {
+
+namespace fs = std::filesystem;
+using model::BranchProfile;
+
+namespace {
+
+// Of a process, or a module, that ran less than that too much would be taken for what never runs.
+constexpr std::uint64_t kLeastOfProcess = 200'000, kLeastOfModule = 20'000;
+
+void add(const fs::path& snap, BranchProfile& profile) {
+  BranchProfile sum = profile;
+  const auto counted = loader::countBranches(snap, sum);
+  if (counted && counted->records >= kLeastOfProcess) profile = std::move(sum);
+}
+
+BranchProfile withoutRarelyUsed(const BranchProfile& profile) {
+  BranchProfile kept;
+  for (const auto& [buildId, blocks] : profile.modules()) {
+    if (const auto records = profile.programRecordsOf(buildId); records != 0)
+      kept.addProgram(buildId, records);
+    if (profile.recordsOf(buildId) < kLeastOfModule) continue;
+    for (const auto& [address, counts] : blocks) kept.add(buildId, address, counts);
+  }
+  return kept;
+}
+
+}  // namespace
+
+void learnFromEarlierRuns(const fs::path& profiles) {
+  const auto folders = collect::learnedFolders(collect::defaultRingFolder());
+  if (folders.empty()) return;
+  const auto snaps = TemporaryFolder::make("traceback-learned-");
+  if (!snaps) return;
+  ProgressLine progress("learning from earlier runs");
+  BranchProfile profile;
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    if (const auto snap = collect::takeLearned(folders[i], snaps->path())) add(*snap, profile);
+    progress.show(static_cast<double>(i + 1) / static_cast<double>(folders.size()));
+  }
+  const BranchProfile learned = withoutRarelyUsed(profile);
+  if (!learned.modules().empty()) [[maybe_unused]]
+    const auto kept = keepProfiles(profiles, learned, Renewal::WhenGrown);
+}
+
+}  // namespace traceback::app

@@ -1,0 +1,13 @@
+// Profiles that make themselves: what runs before have counted (TRACEBACK_LEARN) is kept for this one, so
+// that recording costs less from the second run of a program on.
+#pragma once
+
+#include <filesystem>
+
+namespace traceback::app {
+
+// Takes what processes that ended by themselves left, and adds it to the profiles in that folder. Whatever
+// cannot be used is dropped, for nobody asked for it.
+void learnFromEarlierRuns(const std::filesystem::path& profiles);
+
+}  // namespace traceback::app

@@ -1,0 +1,88 @@
+#include "runtime/inject/learning.h"
+
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <sys/stat.h>
+
+#include "runtime/format/process.h"
+#include "runtime/format/ring.h"
+#include "runtime/inject/files.h"
+#include "runtime/inject/process.h"
+#include "runtime/inject/ring_history.h"
+
+namespace traceback::inject {
+
+namespace {
+
+// Fewer would take what was just not met for what never runs.
+constexpr std::uint64_t kLeastLearned = 1 << 18;
+// Of memory that stays, in all files together.
+constexpr std::uint64_t kMostLeft = 16 << 20;
+
+bool isRing(const char* name) {
+  constexpr char kSuffix[] = ".ring";
+  const std::size_t size = strlen(name), suffix = sizeof kSuffix - 1;
+  return size > suffix && strcmp(name + size - suffix, kSuffix) == 0;
+}
+
+// What is in front of the history, but for the header, gives its memory back. The bytes that stay.
+std::uint64_t dropRecords(int folder, const char* name) {
+  const long file = systemCall(__NR_openat, folder, asLong(name), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  if (failed(file)) return kMostLeft;
+  struct stat status{};
+  const std::uint64_t history = chosenHistorySize();
+  std::uint64_t left = kMostLeft;
+  if (!failed(systemCall(__NR_fstat, file, asLong(&status)))) {
+    left = static_cast<std::uint64_t>(status.st_size);
+    const auto records = static_cast<long>(left - history - format::kRingHeaderSize);
+    if (left > history + format::kRingHeaderSize &&
+        !failed(systemCall(__NR_fallocate, file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                           format::kRingHeaderSize, records)))
+      left = history + format::kRingHeaderSize;
+  }
+  systemCall(__NR_close, file);
+  return left;
+}
+
+// Beside the process's folder.
+Path placeToLeave(unsigned number) {
+  Path path;
+  const char* const folder = process.folder.c_str();
+  std::size_t name = process.folder.size();
+  while (name != 0 && folder[name - 1] != '/') --name;
+  for (std::size_t i = 0; i < name; ++i) {
+    const char one[] = {folder[i], 0};
+    path.add(one);
+  }
+  path.add(format::kLearnedFolder).add(std::uint64_t{number});
+  return path;
+}
+
+}  // namespace
+
+void beginLearning(bool isProgramKnown) {
+  process.learning = process.environment.learns && !isProgramKnown && !process.environment.historyCounts &&
+                     chosenHistorySize() != 0;
+}
+
+bool leaveLearned() {
+  if (!process.learning || __atomic_load_n(&process.learned, __ATOMIC_RELAXED) < kLeastLearned) return false;
+  const int folder = openProcessFolder();
+  if (folder < 0) return false;
+  std::uint64_t left = 0;
+  forEachFile(folder, [&](const char* name) {
+    if (isRing(name)) left += dropRecords(folder, name);
+  });
+  systemCall(__NR_close, folder);
+  if (left == 0 || left > kMostLeft) return false;
+  // One that is there is not overwritten, for it is not empty.
+  for (unsigned number = 0; number < format::kLearnedFolders; ++number) {
+    const Path place = placeToLeave(number);
+    if (place.good() &&
+        !failed(systemCall(__NR_rename, asLong(process.folder.c_str()), asLong(place.c_str()))))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace traceback::inject

@@ -1,0 +1,196 @@
+// Recording costs less from the second run on, for the first has left what ran in it.
+#include <sys/stat.h>
+
+#include <QDir>
+#include <QTest>
+#include <algorithm>
+
+#include "model/branch_profile.h"
+#include "tests/app/command_line.h"
+
+using namespace traceback::test;
+
+class LearningTest : public QObject {
+  Q_OBJECT
+
+  // Some tenths of a second, of which each look takes its part.
+  static constexpr const char* kLong = "40000000";
+  static constexpr const char* kShort = "10";
+
+  CommandLine m_line;
+
+  QString rings() const { return m_line.environment().value("XDG_RUNTIME_DIR") + "/traceback"; }
+  QStringList left() const { return QDir(rings()).entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name); }
+  QString kept() const { return m_line.path("data/traceback/profiles"); }
+  QStringList keptFiles() const { return QDir(kept()).entryList({"*.tbprofile"}, QDir::Files); }
+  int copies() const {
+    return int(listing(m_line.path("cache/traceback/instrumented")).filter("/phases").size());
+  }
+  Ran runFor(const char* rounds, const QStringList& options = {}) const {
+    return m_line.traceback(QStringList{"run"} + options + QStringList{"--", PHASES_PROGRAM, "ends", rounds});
+  }
+  Ran runInShell(const QString& script) const {
+    return m_line.traceback({"run", "--", "/bin/sh", "-c", script, PHASES_PROGRAM, kLong});
+  }
+  // In memory, which is less than their size.
+  static qint64 bytesIn(const QString& folder) {
+    qint64 bytes = 0;
+    for (const QString& name : QDir(folder).entryList(QDir::Files)) {
+      struct stat status{};
+      if (::stat(qPrintable(folder + '/' + name), &status) == 0) bytes += status.st_blocks * 512;
+    }
+    return bytes;
+  }
+
+ private slots:
+  void init() {
+    QVERIFY(m_line.isReady() && QDir().mkpath(m_line.path("tmp")));
+    m_line.environment().insert("TMPDIR", m_line.path("tmp"));
+    QDir(rings()).removeRecursively();
+    QCOMPARE(m_line.traceback({"profile", "--forget"}).status, 0);
+  }
+  void cleanup() { QCOMPARE(listing(m_line.path("tmp")), QStringList()); }
+
+  void theSecondRunGoesByTheFirst() {
+    QCOMPARE(runFor(kLong).status, 0);
+    QCOMPARE(left(), QStringList("learned-0"));
+    QVERIFY2(bytesIn(rings() + "/learned-0") < 600'000, "what it counted, not its records");
+    QCOMPARE(keptFiles(), QStringList());
+    const int before = copies();
+
+    const Ran second = runFor(kShort);
+    QCOMPARE(second.status, 0);
+    QCOMPARE(second.err, QByteArray());
+    QCOMPARE(left(), QStringList());
+    QCOMPARE(keptFiles().size(), 1);
+    QVERIFY2(copies() > before, "it was instrumented by that");
+    const auto profile = traceback::model::BranchProfile::parse(
+        readFile(kept() + '/' + keptFiles().front()).toStdString(), "kept");
+    QVERIFY(profile.has_value());
+    const std::string buildId = profile->modules().begin()->first;
+    QVERIFY(profile->programRecordsOf(buildId) >= 1 << 18);
+    QVERIFY(profile->recordsOf(buildId) <= profile->programRecordsOf(buildId));
+
+    QVERIFY(runFor(kShort).status == 0 && copies() == before + 1);
+  }
+
+  // The function of each phase ran as often as the others'.
+  void whatIsCountedIsAFairPart() {
+    QCOMPARE(runFor(kLong).status, 0);
+    QCOMPARE(runFor(kShort).status, 0);
+    QCOMPARE(keptFiles().size(), 1);
+    const auto profile = traceback::model::BranchProfile::parse(
+        readFile(kept() + '/' + keptFiles().front()).toStdString(), "kept");
+    QVERIFY(profile.has_value());
+    std::vector<std::uint64_t> begun;
+    for (const auto& [address, block] : profile->modules().begin()->second)
+      if (block.begun > profile->records() / 20) begun.push_back(block.begun);
+    std::ranges::sort(begun);
+    QCOMPARE(begun.size(), std::size_t{4});  // the functions, and the loop that calls them
+    QVERIFY(begun[2] < 2 * begun[0]);
+    const double all = double(begun[0] + begun[1] + begun[2]);
+    QVERIFY(double(begun[3]) > 0.9 * all && double(begun[3]) < 1.1 * all);
+  }
+
+  void whoRanButShortlyLeavesNothing() {
+    QCOMPARE(runFor("1000000").status, 0);
+    QCOMPARE(left(), QStringList());
+  }
+
+  void whoIsToldNotToLeavesNothing() {
+    QCOMPARE(runFor(kLong, {"--no-profile"}).status, 0);
+    QCOMPARE(left(), QStringList());
+    const QString policy = m_line.path("policy");
+    QVERIFY(writeFile(policy, "history off\n"));
+    QCOMPARE(runFor(kLong, {"--policy", policy}).status, 0);
+    QCOMPARE(left(), QStringList());
+    const QString profile = m_line.path("given.tbprofile");
+    QVERIFY(writeFile(profile, "traceback-profile 3\nmodule ab\n10 1 1 1 1\n"));
+    QCOMPARE(runFor(kLong, {"--profile", profile}).status, 0);
+    QCOMPARE(left(), QStringList());
+  }
+
+  void whatIsKnownWellIsNotLearnedAgain() {
+    QCOMPARE(runFor(kLong).status, 0);
+    QCOMPARE(runFor(kLong).status, 0);
+    QCOMPARE(left(), QStringList("learned-0"));
+    QCOMPARE(keptFiles().size(), 1);
+    const QString file = kept() + '/' + keptFiles().front();
+    const QByteArray much = QByteArray::number(qulonglong(traceback::model::kKnownRecords));
+    QVERIFY(writeFile(file, readFile(file).replace("\nprogram ", "\nprogram " + much + "\nprogram ")));
+    QCOMPARE(m_line.traceback({"run", "--null", "--", "/bin/true"}).status, 0);
+    QCOMPARE(left(), QStringList("learned-0"));
+    QVERIFY(QDir(rings()).removeRecursively());
+    QVERIFY(QDir(m_line.path("cache/traceback/instrumented")).removeRecursively());  // as when it has grown
+    QCOMPARE(runFor(kLong).status, 0);
+    QCOMPARE(left(), QStringList());
+  }
+
+  void childrenAreLearnedFromToo() {
+    QCOMPARE(runInShell("\"$0\" ends $1 & \"$0\" ends $1; wait").status, 0);
+    QCOMPARE(left(), (QStringList{"learned-0", "learned-1"}));
+    QCOMPARE(runFor(kShort).status, 0);
+    QCOMPARE(left(), QStringList());
+    QCOMPARE(keptFiles().size(), 1);
+  }
+
+  void aForkedChildHasNothingOfItsParents() {
+    QCOMPARE(m_line.traceback({"run", "--", PHASES_PROGRAM, "forks", kLong}).status, 0);
+    QCOMPARE(left(), QStringList("learned-0"));
+  }
+
+  // A server's workers cannot give their folders another name, nor remove them.
+  void whoCannotLeaveItsFolderElsewhereIsLearnedFromToo() {
+    QCOMPARE(m_line.traceback({"run", "--", PHASES_PROGRAM, "filters", kLong}).status, 0);
+    QCOMPARE(left().size(), 1);
+    QVERIFY(!left().front().startsWith("learned"));
+    QCOMPARE(runFor(kShort).status, 0);
+    QCOMPARE(left(), QStringList());
+    QCOMPARE(keptFiles().size(), 1);
+
+    QCOMPARE(m_line.traceback({"profile", "--forget"}).status, 0);
+    QCOMPARE(m_line.traceback({"run", "--", PHASES_PROGRAM, "filters", kShort}).status, 0);
+    QCOMPARE(left().size(), 1);
+    QCOMPARE(runFor(kShort).status, 0);
+    QCOMPARE(left(), QStringList());
+    QCOMPARE(keptFiles(), QStringList());
+  }
+
+  void noMoreThanEightAreLeft() {
+    QCOMPARE(runInShell("for i in 1 2 3 4 5 6 7 8 9; do \"$0\" ends $1; done").status, 0);
+    QCOMPARE(left().size(), 8);
+  }
+
+  void whatIsDamagedIsDropped() {
+    QVERIFY(QDir().mkpath(rings()));
+    ::chmod(qPrintable(rings()), 0700);
+    QCOMPARE(runInShell("for i in 1 2; do \"$0\" ends $1; done").status, 0);
+    QCOMPARE(left().size(), 2);
+    QVERIFY(QFile::resize(rings() + "/learned-0/process", 100));
+    const Ran ran = runFor(kShort);
+    QCOMPARE(ran.status, 0);
+    QCOMPARE(ran.err, QByteArray());
+    QCOMPARE(left(), QStringList());
+    QCOMPARE(keptFiles().size(), 1);
+  }
+
+  // Where it learns, too, the newest is there, what was before is sampled, and a snap has counts for a
+  // profile.
+  void whatIsKilledIsRecoveredAsEver() {
+    QCOMPARE(m_line.traceback({"run", "--", PHASES_PROGRAM, "killed", kLong}).status, 128 + 9);
+    QCOMPARE(m_line.traceback({"recover"}).status, 0);
+    QCOMPARE(left(), QStringList());
+    QCOMPARE(m_line.snaps().size(), 1);
+    const QString snap = m_line.snaps().front();
+    QVERIFY(m_line.traceback({"print", snap, "--last", "5"}).out.contains("phases.c"));
+    const QByteArray history = m_line.traceback({"print", snap, "--history"}).out;
+    for (const char* function : {"load_table", "sort_table", "write_table"})
+      QVERIFY(history.contains(function));
+    const Ran counted = m_line.traceback({"profile", snap, "-o", m_line.path("of snap.tbprofile")});
+    QVERIFY(counted.status == 0);
+    QVERIFY(readFile(m_line.path("of snap.tbprofile")).contains("\nprogram "));
+  }
+};
+
+QTEST_GUILESS_MAIN(LearningTest)
+#include "tst_learning.moc"
