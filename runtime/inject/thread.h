@@ -59,18 +59,18 @@ struct alignas(64) Thread {
   ThreadState state;
   std::uint32_t level;  // of signal handlers; the number of the segment in use
   bool marked;  // a call at one of its next heads was asked for, once or oftener (segment.h)
+  bool alternateInUse;  // the alternate stack is what the kernel has; the program believes that there is none
+  bool gapPending;  // signals went unrecorded since the last record
+  bool holds;  // it made a Hold
+  bool late;  // it has run traced code without a ring
+  std::uint8_t endRounds;  // times that the key's destructor ran
+  std::uint8_t sharers;  // more than kMostSharers: for ever
   std::uint64_t ghost;  // ghost.h; 0 if there is none
   std::uint64_t ghostSize;
   HandlerFrame frames[kMaxLevel + 1];
   std::uint64_t alternateStack;  // the one we made; 0 if none
-  bool alternateInUse;  // it is what the kernel has; the program believes that there is none
-  bool gapPending;  // signals went unrecorded since the last record
-  bool holds;  // it made a Hold
-  bool late;  // it has run traced code without a ring
   std::uint32_t freedSeen;  // of the rings that became free, when it found none
   std::uint32_t handlers;  // that run while it has no ring; too many where some were left by a jump
-  std::uint8_t endRounds;  // times that the key's destructor ran
-  std::uint8_t sharers;  // more than kMostSharers: for ever
   ThreadState unshared;  // what it was before
   Sharer sharer[kMostSharers];
   std::uint64_t lastLook;  // whether there are sharers, or they are gone, in processorTicks()
