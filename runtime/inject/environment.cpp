@@ -114,6 +114,16 @@ bool isForChildren(char* entry) {
   return strncmp(entry, "TRACEBACK_", 10) == 0;
 }
 
+// Between the array's end and the auxiliary vector, which whoever does not ask libc for it expects right behind
+// (Go's runtime): entries that are to be ignored, if it is of pairs. Else zeroes: it looks empty, and who finds
+// it so asks the kernel.
+void fillGap(char** from, char** auxiliaryVector) {
+  constexpr std::uintptr_t kIgnored = AT_IGNORE, kEnd = AT_NULL;
+  const bool isOfPairs = (auxiliaryVector - from) % 2 == 0;
+  for (bool isType = true; from != auxiliaryVector; ++from, isType = !isType)
+    *from = reinterpret_cast<char*>(isOfPairs && isType ? kIgnored : kEnd);
+}
+
 }  // namespace
 
 void takeEnvironment(char** entries, Environment& environment) {
@@ -211,6 +221,7 @@ void takeEnvironment(char** entries, Environment& environment) {
     if (keep) *to++ = entry;
   }
   *to = nullptr;
+  fillGap(to + 1, end + 1);
   setCollector(environment, self.path);
   if (userSays != Telling::OnTerminal) environment.telling = userSays;
   if (!environment.cache.good()) environment.cache.clear();

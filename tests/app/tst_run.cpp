@@ -6,6 +6,7 @@
 #include <QDir>
 #include <QFile>
 #include <QRegularExpression>
+#include <QSet>
 #include <QTest>
 #include <algorithm>
 
@@ -43,6 +44,19 @@ class RunTest : public QObject {
     const Ran ran = runIt({m_report, "--", "--help", "", "a b", "--snap-dir"});
     QCOMPARE(ran.out.mid(ran.out.indexOf('\n') + 1),
              "0=" + m_report.toUtf8() + "\n1=--\n2=--help\n3=\n4=a b\n5=--snap-dir\n");
+  }
+
+  // Whoever does not ask libc (Go) looks behind the environment, out of which our variables are taken: of which
+  // there are as many as one likes.
+  void theAuxiliaryVectorIsFoundBehindTheEnvironment() {
+    QSet<QByteArray> said;
+    for (const char* ours : {"", "TRACEBACK_RINGS", "TRACEBACK_TOTAL_SIZE"}) {
+      if (*ours != '\0') m_line->environment().insert(ours, "1G");
+      const Ran ran = runIt({m_report, "auxv"});
+      QCOMPARE(ran.status, 0);
+      said += ran.out.mid(ran.out.indexOf("page=")).trimmed();
+    }
+    QCOMPARE(said, (QSet<QByteArray>{"page=0", "page=4096"}));
   }
 
   void theDashesMayBeLeftOut() {
