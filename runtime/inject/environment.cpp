@@ -114,9 +114,9 @@ bool isForChildren(char* entry) {
   return strncmp(entry, "TRACEBACK_", 10) == 0;
 }
 
-// Between the array's end and the auxiliary vector, which whoever does not ask libc for it expects right behind
-// (Go's runtime): entries that are to be ignored, if it is of pairs. Else zeroes: it looks empty, and who finds
-// it so asks the kernel.
+// Between the array's end and the auxiliary vector, which whoever does not ask libc for it expects right
+// behind (Go's runtime): entries that are to be ignored, if it is of pairs. Else zeroes: it looks empty, and
+// who finds it so asks the kernel.
 void fillGap(char** from, char** auxiliaryVector) {
   constexpr std::uintptr_t kIgnored = AT_IGNORE, kEnd = AT_NULL;
   const bool isOfPairs = (auxiliaryVector - from) % 2 == 0;

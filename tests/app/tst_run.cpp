@@ -46,8 +46,8 @@ class RunTest : public QObject {
              "0=" + m_report.toUtf8() + "\n1=--\n2=--help\n3=\n4=a b\n5=--snap-dir\n");
   }
 
-  // Whoever does not ask libc (Go) looks behind the environment, out of which our variables are taken: of which
-  // there are as many as one likes.
+  // Whoever does not ask libc (Go) looks behind the environment, out of which our variables are taken: of
+  // which there are as many as one likes.
   void theAuxiliaryVectorIsFoundBehindTheEnvironment() {
     QSet<QByteArray> said;
     for (const char* ours : {"", "TRACEBACK_RINGS", "TRACEBACK_TOTAL_SIZE"}) {

@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 // As whoever brings a runtime of his own finds it (Go): in the auxiliary vector, behind the environment. 0 if
-// that seems to be empty: then such a runtime asks the kernel. 1 if it has no such entry, and that ends the program.
+// that seems to be empty: then such a runtime asks the kernel. 1 if it has no such entry, and that ends the
+// program.
 static unsigned long page_size(char** behind_arguments) {
   while (*behind_arguments) ++behind_arguments;
   const unsigned long* const first = (const unsigned long*)(behind_arguments + 1);
