@@ -118,10 +118,16 @@ void BranchProfile::add(std::string_view buildId, std::uint32_t address, const B
 }
 
 void BranchProfile::addProgram(std::string_view buildId, std::uint64_t records) {
-  if (!isBuildId(buildId)) return;
+  if (records == 0 || !isBuildId(buildId)) return;
   m_modules.try_emplace(std::string(buildId));
   std::uint64_t& all = m_programs[std::string(buildId)];
   all = sum(all, records);
+}
+
+void BranchProfile::add(const BranchProfile& other, std::string_view buildId) {
+  if (const ModuleProfile* module = other.find(buildId))
+    for (const auto& [address, counts] : *module) add(buildId, address, counts);
+  addProgram(buildId, other.programRecordsOf(buildId));
 }
 
 std::uint64_t BranchProfile::recordsOf(std::string_view buildId) const {

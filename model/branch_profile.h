@@ -49,6 +49,8 @@ class BranchProfile {
   const ModuleProfile* find(std::string_view buildId) const;
   void add(std::string_view buildId, std::uint32_t address, const BlockCounts& counts);
   void addProgram(std::string_view buildId, std::uint64_t records);
+  // All that another says of a module.
+  void add(const BranchProfile& other, std::string_view buildId);
 
   // In how many a module was counted, and in how many of all modules, where it was the program.
   std::uint64_t recordsOf(std::string_view buildId) const;

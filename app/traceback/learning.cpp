@@ -18,18 +18,19 @@ namespace {
 constexpr std::uint64_t kLeastOfProcess = 200'000, kLeastOfModule = 20'000;
 
 void add(const fs::path& snap, BranchProfile& profile) {
-  BranchProfile sum = profile;
-  const auto counted = loader::countBranches(snap, sum);
-  if (counted && counted->records >= kLeastOfProcess) profile = std::move(sum);
+  BranchProfile one;
+  const auto counted = loader::countBranches(snap, one);
+  if (!counted || counted->records < kLeastOfProcess) return;
+  for (const auto& [buildId, blocks] : one.modules()) profile.add(one, buildId);
 }
 
 BranchProfile withoutRarelyUsed(const BranchProfile& profile) {
   BranchProfile kept;
   for (const auto& [buildId, blocks] : profile.modules()) {
-    if (const auto records = profile.programRecordsOf(buildId); records != 0)
-      kept.addProgram(buildId, records);
-    if (profile.recordsOf(buildId) < kLeastOfModule) continue;
-    for (const auto& [address, counts] : blocks) kept.add(buildId, address, counts);
+    if (profile.recordsOf(buildId) >= kLeastOfModule)
+      kept.add(profile, buildId);
+    else
+      kept.addProgram(buildId, profile.programRecordsOf(buildId));
   }
   return kept;
 }

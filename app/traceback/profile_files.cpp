@@ -77,8 +77,7 @@ model::Result<void> keepProfiles(const fs::path& folder, const BranchProfile& pr
     const fs::path path = instrument::profileIn(folder, buildId);
     BranchProfile kept = readProfile(path).value_or(BranchProfile());
     const unsigned before = sizeOf(kept, buildId);
-    for (const auto& [address, block] : counts) kept.add(buildId, address, block);
-    kept.addProgram(buildId, profile.programRecordsOf(buildId));
+    kept.add(profile, buildId);
     if (auto written = writeProfile(path, kept); !written) return written;
     if (renewal == Renewal::Always || sizeOf(kept, buildId) != before) renewed.push_back(buildId);
   }

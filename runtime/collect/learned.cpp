@@ -2,39 +2,16 @@
 
 #include <sys/file.h>
 
-#include <algorithm>
-#include <cstring>
 #include <format>
 
 #include "runtime/collect/private_folder.h"
 #include "runtime/collect/process_folder.h"
 #include "runtime/collect/recover.h"
-#include "runtime/collect/ring_folder.h"
 #include "runtime/collect/snap_assembly.h"
-#include "runtime/format/history.h"
 
 namespace traceback::collect {
 
 namespace fs = std::filesystem;
-
-namespace {
-
-// Of its rings one has a table of counts.
-bool countsForProfiles(const fs::path& folder) {
-  const auto opened = openProcessFolder(folder);
-  const auto process = opened ? readProcessFolder(*opened) : std::unexpected(opened.error());
-  return process && std::ranges::any_of(process->rings, [](const RingFile& ring) {
-           const auto header = ring.header();
-           format::HistoryHeader history;
-           if (!header || header->historyOffset > ring.bytes.size() ||
-               ring.bytes.size() - header->historyOffset < sizeof history)
-             return false;
-           std::memcpy(&history, ring.bytes.data() + header->historyOffset, sizeof history);
-           return header->historyOffset != 0 && history.countSlots != 0;
-         });
-}
-
-}  // namespace
 
 std::vector<fs::path> learnedFolders(const fs::path& ringFolder) {
   std::vector<fs::path> found;
@@ -46,7 +23,8 @@ std::vector<fs::path> learnedFolders(const fs::path& ringFolder) {
   if (!found.empty() && !checkPrivateFolder(ringFolder)) found.clear();
   for (const fs::path& folder : endedFolders(ringFolder)) {
     if (found.size() >= 2 * format::kLearnedFolders) break;
-    if (countsForProfiles(folder)) found.push_back(folder);
+    if (const auto process = readProcessHeader(folder); process && process->learns != 0)
+      found.push_back(folder);
   }
   return found;
 }

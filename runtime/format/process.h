@@ -96,7 +96,7 @@ struct ProcessHeader {
   std::uint64_t
       faultExtendedRegisters;  // address, in the process, of the signal context's XSAVE area; 0: none
   std::uint32_t keptMemory;  // KeptMemory
-  std::uint32_t reserved0;
+  std::uint32_t learns;  // 1: its rings count for profiles (history.h)
   std::uint8_t reserved[1672];
 };
 static_assert(sizeof(ProcessHeader) == 4096);

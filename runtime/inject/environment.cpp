@@ -5,6 +5,7 @@
 
 #include "runtime/format/cache.h"
 #include "runtime/format/history.h"
+#include "runtime/inject/files.h"
 #include "runtime/inject/following.h"
 #include "runtime/inject/system.h"
 #include "runtime/inject/variables.h"
@@ -51,22 +52,6 @@ int findSelf(dl_phdr_info* info, std::size_t, void* data) {
   return 0;
 }
 
-const char* baseName(const char* path) {
-  const char* name = path;
-  for (; *path != 0; ++path)
-    if (*path == '/') name = path + 1;
-  return name;
-}
-
-Path& addFolderOf(const Path& file, Path& to) {
-  const char* name = baseName(file.c_str());
-  for (const char* at = file.c_str(); at != name; ++at) {
-    const char one[2] = {*at, 0};
-    to.add(one);
-  }
-  return to;
-}
-
 void setCollector(Environment& environment, const Path& self) {
   // FOLDER/lib/libtraceback.so has its program in FOLDER/bin.
   if (environment.collector.empty()) addFolderOf(self, environment.collector).add("../bin/traceback");
@@ -99,11 +84,6 @@ void setTelling(Environment& environment, char* value) {
   *colon = ':';
   environment.runErrorInode = parseAddress(colon + 1);
   environment.telling = Telling::WhereRunDid;
-}
-
-bool endsWith(const char* text, const char* end) {
-  const std::size_t size = strlen(text), endSize = strlen(end);
-  return size >= endSize && strcmp(text + size - endSize, end) == 0;
 }
 
 // What is of this process alone, its children do not get.

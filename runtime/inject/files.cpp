@@ -13,6 +13,16 @@ bool isFolder(const char* path) {
   return !failed(systemCall(__NR_stat, asLong(path), asLong(&status))) && S_ISDIR(status.st_mode);
 }
 
+Path& addFolderOf(const Path& file, Path& to) {
+  std::size_t size = file.size();
+  while (size != 0 && file.c_str()[size - 1] != '/') --size;
+  for (std::size_t i = 0; i < size; ++i) {
+    const char one[2] = {file.c_str()[i], 0};
+    to.add(one);
+  }
+  return to;
+}
+
 int openFolder(const char* path) {
   const long folder = systemCall(__NR_open, asLong(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   return failed(folder) ? -1 : static_cast<int>(folder);

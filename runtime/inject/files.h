@@ -9,6 +9,8 @@
 namespace traceback::inject {
 
 bool isFolder(const char* path);
+// What is up to the last slash of a path, with that.
+Path& addFolderOf(const Path& file, Path& to);
 // A descriptor of a folder that is no link, or -1.
 int openFolder(const char* path);
 // What getdents64 fills in.

@@ -19,12 +19,6 @@ constexpr std::uint64_t kLeastLearned = 1 << 18;
 // Of memory that stays, in all files together.
 constexpr std::uint64_t kMostLeft = 16 << 20;
 
-bool isRing(const char* name) {
-  constexpr char kSuffix[] = ".ring";
-  const std::size_t size = strlen(name), suffix = sizeof kSuffix - 1;
-  return size > suffix && strcmp(name + size - suffix, kSuffix) == 0;
-}
-
 // What is in front of the history, but for the header, gives its memory back. The bytes that stay.
 std::uint64_t dropRecords(int folder, const char* name) {
   const long file = systemCall(__NR_openat, folder, asLong(name), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
@@ -44,20 +38,6 @@ std::uint64_t dropRecords(int folder, const char* name) {
   return left;
 }
 
-// Beside the process's folder.
-Path placeToLeave(unsigned number) {
-  Path path;
-  const char* const folder = process.folder.c_str();
-  std::size_t name = process.folder.size();
-  while (name != 0 && folder[name - 1] != '/') --name;
-  for (std::size_t i = 0; i < name; ++i) {
-    const char one[] = {folder[i], 0};
-    path.add(one);
-  }
-  path.add(format::kLearnedFolder).add(std::uint64_t{number});
-  return path;
-}
-
 }  // namespace
 
 void beginLearning(bool isProgramKnown) {
@@ -71,13 +51,14 @@ bool leaveLearned() {
   if (folder < 0) return false;
   std::uint64_t left = 0;
   forEachFile(folder, [&](const char* name) {
-    if (isRing(name)) left += dropRecords(folder, name);
+    if (endsWith(name, ".ring")) left += dropRecords(folder, name);
   });
   systemCall(__NR_close, folder);
   if (left == 0 || left > kMostLeft) return false;
   // One that is there is not overwritten, for it is not empty.
   for (unsigned number = 0; number < format::kLearnedFolders; ++number) {
-    const Path place = placeToLeave(number);
+    Path place;
+    addFolderOf(process.folder, place).add(format::kLearnedFolder).add(std::uint64_t{number});
     if (place.good() &&
         !failed(systemCall(__NR_rename, asLong(process.folder.c_str()), asLong(place.c_str()))))
       return true;

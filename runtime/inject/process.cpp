@@ -88,6 +88,7 @@ bool fillHeader(format::ProcessHeader& header) {
   memcpy(header.snapFolder, environment.snapFolder.c_str(), environment.snapFolder.size() + 1);
   memcpy(header.executable, environment.program.c_str(), environment.program.size() + 1);
   header.keptMemory = static_cast<std::uint32_t>(environment.keptMemory);
+  header.learns = process.learning ? 1 : 0;
   header.state = static_cast<std::uint32_t>(format::ProcessState::Running);
   __atomic_store_n(&header.magic, format::kProcessMagic, __ATOMIC_RELEASE);
   return true;

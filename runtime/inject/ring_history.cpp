@@ -23,10 +23,9 @@ std::uint64_t processorTime() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// Of what is there without a table of counts behind it.
-std::uint64_t levelsSize(const Ring& ring) {
-  return ring.historySize - (process.learning ? format::kLearningSize : 0);
-}
+// The table of counts behind the levels.
+std::uint64_t tableSize() { return process.learning ? format::kLearningSize : 0; }
+std::uint64_t levelsSize(const Ring& ring) { return ring.historySize - tableSize(); }
 
 std::uint64_t chosenLevelsSize() {
   constexpr std::uint64_t kPage = 4096;
@@ -40,9 +39,7 @@ std::uint64_t chosenLevelsSize() {
 
 }  // namespace
 
-std::uint64_t chosenHistorySize() {
-  return chosenLevelsSize() + (process.learning ? format::kLearningSize : 0);
-}
+std::uint64_t chosenHistorySize() { return chosenLevelsSize() + tableSize(); }
 
 void startHistory(const Ring& ring) {
   if (ring.historySize == 0) return;

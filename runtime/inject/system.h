@@ -105,3 +105,12 @@ std::size_t strlen(const char* text);
 int strcmp(const char* a, const char* b);
 int strncmp(const char* a, const char* b, std::size_t size);
 }  // NOLINTEND(readability-redundant-declaration)
+
+namespace traceback::inject {
+
+inline bool endsWith(const char* text, const char* end) {
+  const std::size_t size = strlen(text), endSize = strlen(end);
+  return size >= endSize && strcmp(text + size - endSize, end) == 0;
+}
+
+}  // namespace traceback::inject
