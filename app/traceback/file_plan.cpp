@@ -1,6 +1,7 @@
 #include "app/traceback/file_plan.h"
 
 #include <algorithm>
+#include <format>
 
 #include "app/traceback/function_fate.h"
 #include "app/traceback/policy_check.h"
@@ -8,6 +9,7 @@
 #include "instrument/analysis/eligibility.h"
 #include "loader/mapped_file.h"
 #include "runtime/format/skip_reason.h"
+#include "runtime/inject/audit/fixed_storage.h"
 #include "runtime/inject/audit/pattern.h"
 
 namespace traceback::app {
@@ -52,6 +54,26 @@ void take(FilePlan& plan, FilePlan::State state, model::Result<instrument::Repor
   plan.report = std::move(*report);
 }
 
+// The first library whose thread-local storage the dynamic linker would refuse where it records; empty if
+// none.
+std::string refusedBeside(const LoadedFiles& loaded) {
+  inject::audit::FixedStorage storage;
+  for (const LoadedFile& loadedFile : loaded.files) {
+    const auto file = loader::MappedFile::open(loadedFile.contents);
+    if (!file) continue;
+    const auto image = loader::ElfImage::parse(file->bytes(), loadedFile.path);
+    if (!image) continue;
+    const auto segments = image->segments();
+    if (&loadedFile == &loaded.files.front()) {
+      storage.startWith(segments.data(), segments.size());
+      continue;
+    }
+    const bool isFixed = (image->dynamicValue(DT_FLAGS).value_or(0) & DF_STATIC_TLS) != 0;
+    if (!storage.add(segments.data(), segments.size(), isFixed)) return loadedFile.path;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string_view stateName(FilePlan::State state) {
@@ -87,6 +109,12 @@ std::string reasonAgainstAll(const LoadedFiles& loaded) {
     if (matchesAny(inject::audit::kAddressSanitizer, file.path.c_str()) && !policySnapsReports())
       return "it runs under a sanitizer, and the policy does not snap its reports, so it is left alone";
   }
+  if (!loaded.pid)
+    if (const std::string library = refusedBeside(loaded); !library.empty())
+      return std::format(
+          "thread-local storage of {} has no place beside the runtime's under `traceback run`, so "
+          "it is left alone there; `traceback instrument` can",
+          library);
   const fs::path& program = loaded.files.front().contents;
   return program.empty() ? std::string() : reasonToRunAsIs(program).value_or("");
 }

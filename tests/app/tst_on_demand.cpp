@@ -235,6 +235,30 @@ class OnDemandTest : public QObject {
     QCOMPARE(ran.status, 0);
   }
 
+  void aProgramWhoseLibraryHasThreadStorageOfFixedPlaceRuns_data() {
+    QTest::addColumn<QString>("program");
+    QTest::addColumn<bool>("recorded");
+    QTest::newRow("that fits") << m_program + "_fitting" << true;
+    QTest::newRow("aligned to more than the linker foresees") << m_program + "_aligned" << false;
+    QTest::newRow("larger than there is room") << m_program + "_large" << false;
+  }
+  void aProgramWhoseLibraryHasThreadStorageOfFixedPlaceRuns() {
+    QFETCH(QString, program);
+    QFETCH(bool, recorded);
+    QVERIFY(QFile::link(program, m_line->path("link")));
+    for (const QStringList& words :
+         {QStringList{program, "names"}, QStringList{m_line->path("link"), "names"},
+          QStringList{m_program, "child", "execve", program, "names"}}) {
+      const Ran ran = runIt(words), before = plain(words);
+      QCOMPARE(ran.out, before.out);
+      QCOMPARE(ran.err, before.err);
+      QCOMPARE(ran.status, before.status);
+    }
+    const Ran maps = runIt({program});
+    QCOMPARE(hasCopy(maps.out, program), recorded);
+    QCOMPARE(hasOriginal(maps.out, program), !recorded);
+  }
+
   void aSandboxedProgramLoadsWhatIsThere() {
     const Ran ran = runIt({m_program, "sandbox", m_plugin});
     QCOMPARE(ran.status, 0);

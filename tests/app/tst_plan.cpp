@@ -197,6 +197,10 @@ class PlanTest : public QObject {
     const Plan sanitized = plan({SANITIZED_PROGRAM});
     QCOMPARE(sanitized.ran.status, 1);
     QVERIFY(sanitized.head["untraced"].toString().contains("sanitizer"));
+    const Plan aligned = plan({ON_DEMAND_PROGRAM "_aligned"});
+    QCOMPARE(aligned.ran.status, 1);
+    QVERIFY(aligned.head["untraced"].toString().contains("thread-local storage of "));
+    QCOMPARE(plan({ON_DEMAND_PROGRAM "_fitting"}).head["untraced"].toString(), QString());
   }
 
   void aLibraryThatIsNotFoundIsNamed() {

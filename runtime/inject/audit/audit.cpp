@@ -28,6 +28,8 @@ constinit LongPath copyPath, named;
 // The last name with a slash that was answered with another, and that other.
 constinit LongPath requested, answered;
 
+constinit bool programRuns = false;
+
 void offerBridge() {
   for (char** entry = settings.environment; *entry != nullptr; ++entry) {
     char* value = valueOf(*entry, "TRACEBACK_AUDIT");
@@ -53,16 +55,6 @@ const char* withOrigin(const char* name, const link_map* loader) {
   }
   named.add(name + size);
   return named.good() ? named.c_str() : name;
-}
-
-bool readStatus(const char* path, struct stat& status, int flags = 0) {
-  return !failed(systemCall(__NR_newfstatat, AT_FDCWD, asLong(path), asLong(&status), flags));
-}
-
-bool isSameFile(const char* a, const char* b) {
-  struct stat first{}, second{};
-  return readStatus(a, first) && readStatus(b, second) && first.st_dev == second.st_dev &&
-         first.st_ino == second.st_ino;
 }
 
 // Makes the folders of a path, from `start` on. Never behind a link, for that would be outside the cache.
@@ -165,15 +157,18 @@ EXPORTED char* la_objsearch(const char* name, std::uintptr_t* cookie, unsigned h
   return search(name, reinterpret_cast<const link_map*>(*cookie), how);
 }
 
-EXPORTED unsigned la_objopen(link_map* object, Lmid_t, std::uintptr_t*) {
+EXPORTED unsigned la_objopen(link_map* object, Lmid_t space, std::uintptr_t*) {
   char* name = object->l_name;
   if (name == nullptr || name[0] == 0) return 0;
+  if (!programRuns && space == LM_ID_BASE) considerLibrary(*object);
   if (!answered.empty() && strcmp(name, answered.c_str()) == 0)
     rename(name, requested.c_str());
   else if (const char* original = originalOf(name))
     rename(name, original);
   return 0;
 }
+
+EXPORTED void la_preinit(std::uintptr_t*) { programRuns = true; }
 
 EXPORTED void la_activity(std::uintptr_t*, unsigned state) {
   if (state != LA_ACT_CONSISTENT) return;

@@ -35,10 +35,6 @@ std::size_t readWhole(const char* path, char* to, std::size_t size) {
   return used;
 }
 
-bool readStatus(const char* path, struct stat& status) {
-  return !failed(systemCall(__NR_newfstatat, AT_FDCWD, asLong(path), asLong(&status), 0));
-}
-
 // The mode of the filters, and their number.
 std::uint64_t filtersNow() {
   static constinit char text[4096];

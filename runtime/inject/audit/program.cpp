@@ -1,11 +1,13 @@
 #include "runtime/inject/audit/program.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <linux/prctl.h>
 #include <sys/stat.h>
 
 #include "runtime/format/cache.h"
 #include "runtime/inject/audit/copies.h"
+#include "runtime/inject/audit/fixed_storage.h"
 #include "runtime/inject/audit/pattern.h"
 #include "runtime/inject/audit/settings.h"
 
@@ -28,12 +30,7 @@ bool readExecutable() {
 }
 
 // Another file may be there by now, or in another mount namespace.
-bool pathIsStillTrue() {
-  struct stat byPath{}, byProcess{};
-  return !failed(systemCall(__NR_stat, asLong(executable), asLong(&byPath))) &&
-         !failed(systemCall(__NR_stat, asLong("/proc/self/exe"), asLong(&byProcess))) &&
-         byPath.st_dev == byProcess.st_dev && byPath.st_ino == byProcess.st_ino;
-}
+bool pathIsStillTrue() { return isSameFile(executable, "/proc/self/exe"); }
 
 // Executed in an original's place, under a file name that is not the one the program was called by: the
 // process's name and AT_EXECFN are put right.
@@ -116,8 +113,14 @@ bool isOurs(char* entry) {
   return false;
 }
 
-// The program once more, as if nothing of ours had been there.
+// The program once more, as if nothing of ours had been there; by the name that it was called by, if that is
+// the program's still, for the kernel names the process by it.
 void executeAlone() {
+  const char* file = original != nullptr ? original : executable;
+  if (const std::uint64_t* value = auxiliaryValue(AT_EXECFN)) {
+    const auto* const name = reinterpret_cast<const char*>(*value);
+    if (isSameFile(name, file)) file = name;
+  }
   std::size_t used = 0;
   for (std::size_t i = 0; settings.environment[i] != nullptr; ++i) {
     char* const entry = settings.environment[i];
@@ -126,7 +129,7 @@ void executeAlone() {
     if (!isOurs(entry)) settings.environment[used++] = entry;
   }
   settings.environment[used] = nullptr;
-  systemCall(__NR_execve, asLong(executable), asLong(settings.arguments), asLong(settings.environment));
+  systemCall(__NR_execve, asLong(file), asLong(settings.arguments), asLong(settings.environment));
 }
 
 // What the program's dynamic section says.
@@ -211,6 +214,31 @@ void considerProgram() {
   if (strcmp(executable, settings.collector) != 0 && isWanted(executable) && findCopy(executable, true, copy))
     execute(copy.c_str(), sanitized);
   if (sanitized) executeAlone();
+}
+
+void considerLibrary(const link_map& library) {
+  static constinit FixedStorage storage;
+  static constinit bool hasStarted = false;
+  const std::uint64_t* const headers = auxiliaryValue(AT_PHDR);
+  const std::uint64_t* const count = auxiliaryValue(AT_PHNUM);
+  if (!hasStarted && headers != nullptr && count != nullptr)
+    storage.startWith(reinterpret_cast<const Elf64_Phdr*>(*headers), *count);
+  hasStarted = true;
+  const char* const name = baseName(library.l_name);
+  if (name == library.l_name || strcmp(name, "libtraceback.so") == 0) return;  // the kernel's, ours
+  // From the file, as the linker had it: its first page need not be where its addresses begin.
+  const long file = systemCall(__NR_openat, AT_FDCWD, asLong(library.l_name), O_RDONLY | O_CLOEXEC);
+  if (failed(file)) return;
+  alignas(Elf64_Ehdr) static constinit char page[4096];
+  const long size = systemCall(__NR_read, file, asLong(page), sizeof page);
+  systemCall(__NR_close, file);
+  const auto* const header = reinterpret_cast<const Elf64_Ehdr*>(page);
+  if (size < static_cast<long>(sizeof *header) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+      header->e_phoff % alignof(Elf64_Phdr) != 0 || header->e_phoff > sizeof page ||
+      header->e_phnum > (sizeof page - header->e_phoff) / sizeof(Elf64_Phdr))
+    return;
+  const auto* const segments = reinterpret_cast<const Elf64_Phdr*>(page + header->e_phoff);
+  if (!storage.add(segments, header->e_phnum, hasFixedStorage(library.l_ld))) executeAlone();
 }
 
 }  // namespace traceback::inject::audit

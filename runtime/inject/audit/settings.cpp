@@ -1,6 +1,7 @@
 #include "runtime/inject/audit/settings.h"
 
 #include <elf.h>
+#include <fcntl.h>
 
 #include "runtime/format/cache.h"
 #include "runtime/inject/audit/pattern.h"
@@ -32,6 +33,16 @@ const char* baseName(const char* path) {
   for (; *path != 0; ++path)
     if (*path == '/') name = path + 1;
   return name;
+}
+
+bool readStatus(const char* path, struct stat& status, int flags) {
+  return !failed(systemCall(__NR_newfstatat, AT_FDCWD, asLong(path), asLong(&status), flags));
+}
+
+bool isSameFile(const char* a, const char* b) {
+  struct stat first{}, second{};
+  return readStatus(a, first) && readStatus(b, second) && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
 }
 
 const char* keepText(const char* text) {

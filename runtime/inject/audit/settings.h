@@ -1,6 +1,8 @@
 // What the audit library knows from the process's environment.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 
 #include "runtime/inject/system.h"
@@ -42,5 +44,9 @@ const char* originalOf(const char* path);
 bool isWanted(const char* path);
 
 const char* baseName(const char* path);
+
+// stat(2); false if there is no such file.
+bool readStatus(const char* path, struct stat& status, int flags = 0);
+bool isSameFile(const char* a, const char* b);
 
 }  // namespace traceback::inject::audit
