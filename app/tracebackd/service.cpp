@@ -395,10 +395,7 @@ void Service::finishJobs() {
     if (process == nullptr) return true;
     if (job->written) ++process->snaps;
     if (process->rule) {
-      process->stalls.wereStopped({.pid = job->name.pid,
-                                   .processFolder = process->folder.string(),
-                                   .threadName = {},
-                                   .patience = {}});
+      process->stalls.wereStopped();
       if (job->stalled && process->rule->end) end(*process, job->written);
     }
     return true;

@@ -11,13 +11,6 @@
 
 namespace traceback::collect {
 
-namespace {
-
-// A thread that was stopped may have to be given a processor before it is back in its call.
-constexpr int kLooksToReturn = 2;
-
-}  // namespace
-
 bool waitsForReply(long systemCall, const std::string& descriptorPath) {
   constexpr std::array kDescriptorCalls = {SYS_read, SYS_readv, SYS_write, SYS_writev};
   if (std::ranges::contains(kDescriptorCalls, systemCall))

@@ -139,6 +139,28 @@ bool showsLife(const ThreadLife& before, const ThreadLife& now) {
   return !now.call->running && now.call->number >= 0 && waitsForWork(now.call->number, now.descriptorPath);
 }
 
+StallDetector::Watched StallDetector::afterLook(const Watched& known, ThreadLife&& life,
+                                                Clock::time_point now) {
+  life.continues(known.life);
+  Watched watched = known;
+  watched.returns = std::max(0, known.returns - 1);
+  bool alive = false;
+  if (known.returns == 0) {
+    alive = showsLife(known.life, life);
+  } else if (life.state == 'T' || life.state == 't' || !life.call || life.call->running) {
+    life.call = known.life.call;  // still on its way, or it runs on and on
+  } else {
+    alive = life.call != known.life.call;
+    watched.returns = 0;
+  }
+  if (!alive) {
+    watched.life = std::move(life);
+    return watched;
+  }
+  const std::uint64_t position = life.position.value_or(0);
+  return {.life = std::move(life), .start = position, .alive = now};
+}
+
 std::optional<Finding> StallDetector::look(const Request& request, Clock::time_point now) {
   std::map<pid_t, Watched> threads;
   std::optional<Finding> finding;
@@ -147,33 +169,25 @@ std::optional<Finding> StallDetector::look(const Request& request, Clock::time_p
     if (!life) continue;
     const std::uint64_t position = life->position.value_or(0);
     const auto known = m_threads.find(tid);
-    if (known != m_threads.end()) life->continues(known->second.life);
-    Watched watched;
-    if (known == m_threads.end() || showsLife(known->second.life, *life)) {
-      watched.alive = now;
-      watched.start = position;
-    } else {
-      watched = known->second;
-    }
-    watched.life = *life;
+    Watched watched = known == m_threads.end()
+                          ? Watched{.life = std::move(*life), .start = position, .alive = now}
+                          : afterLook(known->second, std::move(*life), now);
     if (!watched.told && now - watched.alive >= request.patience && !finding) {
       watched.told = true;
       const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - watched.alive).count();
-      finding = Finding{tid, occasionOf(tid, *life, position != watched.start, seconds)};
+      finding = Finding{tid, occasionOf(tid, watched.life, position != watched.start, seconds)};
     }
     threads.emplace(tid, std::move(watched));
   }
+  // Whom the first thread joins is not seen before that is back in its call.
+  for (auto& [tid, watched] : m_threads)
+    if (watched.returns-- > 0) threads.try_emplace(tid, std::move(watched));
   m_threads = std::move(threads);
   return finding;
 }
 
-void StallDetector::wereStopped(const Request& request) {
-  for (auto& [tid, watched] : m_threads) {
-    auto life = lifeOf(request.pid, tid, request.processFolder);
-    if (!life) continue;
-    life->continues(watched.life);
-    watched.life = std::move(*life);
-  }
+void StallDetector::wereStopped() {
+  for (auto& [tid, watched] : m_threads) watched.returns = kLooksToReturn;
 }
 
 StallDetector::Clock::duration StallDetector::silence(Clock::time_point now) const {

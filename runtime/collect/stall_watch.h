@@ -46,6 +46,9 @@ std::optional<ThreadLife> lifeOf(pid_t pid, pid_t tid, const std::string& proces
 // it has.
 bool showsLife(const ThreadLife& before, const ThreadLife& now);
 
+// A thread that was stopped may have to be given a processor before it is back in its call: so many looks.
+inline constexpr int kLooksToReturn = 2;
+
 class StallDetector {
  public:
   using Clock = std::chrono::steady_clock;
@@ -57,8 +60,8 @@ class StallDetector {
   };
   // Looks at the threads that are meant. Each time of silence is told once.
   std::optional<Finding> look(const Request& request, Clock::time_point now);
-  // The threads were stopped and went on, which looks like life and is none.
-  void wereStopped(const Request& request);
+  // The threads were stopped and went on, which looks like life at the next looks and is none.
+  void wereStopped();
   // How long the quietest of them has been silent.
   Clock::duration silence(Clock::time_point now) const;
 
@@ -68,7 +71,9 @@ class StallDetector {
     std::uint64_t start = 0;  // in its ring, when it was last alive
     Clock::time_point alive{};
     bool told = false;
+    int returns = 0;  // looks by which it is back in what it did, since it was stopped
   };
+  static Watched afterLook(const Watched& known, ThreadLife&& life, Clock::time_point now);
   std::map<pid_t, Watched> m_threads;
 };
 

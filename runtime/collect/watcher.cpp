@@ -54,7 +54,7 @@ class Watch {
     return found;
   }
   void wasStopped() {
-    m_stalls.wereStopped(m_stall);
+    m_stalls.wereStopped();
     m_waits.wereStopped();
   }
   std::chrono::milliseconds pause() const {

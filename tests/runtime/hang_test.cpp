@@ -219,6 +219,48 @@ class HangTest : public QObject {
     traced.finish(*process);
   }
 
+  void aStallIsToldOnceAlthoughItsThreadWasStopped_data() {
+    QTest::addColumn<QString>("kind");
+    QTest::newRow("it runs on and on") << "spins";
+    QTest::newRow("it waits for what never comes") << "stuck";
+  }
+  void aStallIsToldOnceAlthoughItsThreadWasStopped() {
+    QFETCH(QString, kind);
+    TracedRun traced("hangs");
+    auto process = traced.start({kind});
+    QVERIFY(QTest::qWaitFor([&traced] { return !traced.processFolders().empty(); }, 30'000));
+    const auto request = requestFor(traced, *process);
+    const pid_t pid = request.pid;
+    const auto isThere = [&] {
+      return kind == QLatin1String("spins") ? isRunning(pid) : isIn(pid, SYS_futex);
+    };
+    QVERIFY(QTest::qWaitFor(isThere, 30'000));
+    Looks<collect::StallDetector> looks{request};
+    QVERIFY(!looks.later());
+    QVERIFY(looks.later());
+    // It has not gone on by the next look.
+    QCOMPARE(::kill(pid, SIGSTOP), 0);
+    const auto isStopped = [&request] {
+      const auto life = collect::lifeOf(request.pid, request.pid, request.processFolder);
+      return life && life->state == 'T';
+    };
+    QVERIFY(QTest::qWaitFor(isStopped, 30'000));
+    looks.detector.wereStopped();
+    QVERIFY(!looks.later());
+    QCOMPARE(::kill(pid, SIGCONT), 0);
+    QVERIFY(QTest::qWaitFor([&] { return !isStopped() && isThere(); }, 30'000));
+    for (int i = 0; i < 4; ++i) QVERIFY(!looks.later());
+    // Stopped by somebody else it shows life.
+    QCOMPARE(::kill(pid, SIGSTOP), 0);
+    QVERIFY(QTest::qWaitFor(isStopped, 30'000));
+    QVERIFY(!looks.later());
+    QCOMPARE(::kill(pid, SIGCONT), 0);
+    QVERIFY(QTest::qWaitFor([&] { return !isStopped() && isThere(); }, 30'000));
+    QVERIFY(looks.later() || looks.later());
+    process->kill();
+    traced.finish(*process);
+  }
+
   void aWaitForAnAnswerIsTheSameWhenItsThreadWasStopped() {
     TracedRun traced("hangs");
     auto process = traced.start({"asks"});
