@@ -13,7 +13,8 @@ class App;
 
 namespace traceback::app {
 
-// Exit statuses, the same for every subcommand. (`run` ends as the program does.)
+// Exit statuses, the same for every subcommand. (`run` ends as the program does, or as a shell
+// that cannot execute it.)
 inline constexpr int kDone = 0;
 inline constexpr int kBadInput = 1;  // a file, a process or the machine is at fault
 inline constexpr int kBadCall = 2;   // the command line is

@@ -271,19 +271,32 @@ class RunTest : public QObject {
     QCOMPARE(cached(), QStringList());
   }
 
-  void aProgramThatIsNotThereIsAnError_data() {
+  void aProgramThatIsNotThereIsAnErrorAsInAShell_data() {
     QTest::addColumn<QString>("program");
-    QTest::newRow("a path") << "/nowhere/prog";
-    QTest::newRow("a name") << "no-such-program";
-    QTest::newRow("a folder") << "/usr";
-    QTest::newRow("not executable") << "/etc/passwd";
-    QTest::newRow("nothing") << "";
+    QTest::addColumn<int>("status");
+    QTest::newRow("a path") << "/nowhere/prog" << 127;
+    QTest::newRow("a name") << "no-such-program" << 127;
+    QTest::newRow("a folder") << "/usr" << 126;
+    QTest::newRow("not executable") << "/etc/passwd" << 126;
+    QTest::newRow("nothing") << "" << 127;
   }
-  void aProgramThatIsNotThereIsAnError() {
+  void aProgramThatIsNotThereIsAnErrorAsInAShell() {
     QFETCH(QString, program);
+    QFETCH(int, status);
     const Ran ran = runIt({program});
-    QCOMPARE(ran.status, 1);
+    QCOMPARE(ran.status, status);
+    QCOMPARE(run("/usr/bin/env", {program}, m_line->environment()).status, status);
     QVERIFY2(ran.complainsInOneLine() && ran.err.contains(program.toUtf8()), ran.err.constData());
+  }
+
+  void aScriptThatNamesNoInterpreterIsTheShells() {
+    const QString script = m_line->path("script");
+    QVERIFY(writeFile(script, "echo \"$0 $1\"; '" + m_report.toUtf8() + "' exit3\n", true));
+    const Ran ran = runIt({script, "a b"});
+    QCOMPARE(ran.err, QByteArray());
+    QVERIFY2(ran.out.startsWith(script.toUtf8() + " a b\n"), ran.out.constData());
+    QCOMPARE(ran.status, 3);
+    QCOMPARE(cached().size(), 1);
   }
 
   void aSnapFolderThatCannotBeMadeIsAnError() {

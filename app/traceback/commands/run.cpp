@@ -51,16 +51,21 @@ struct RunCall {
   bool quiet = false;
 };
 
-// Becomes the program; comes back only if that failed.
-model::Error becomeProgram(const fs::path& file, const std::vector<std::string>& words) {
+// As shells and env(1) have them.
+constexpr int kCannotBeRun = 126, kNotFound = 127;
+
+// Becomes the program, of whose name a slash is part; comes back only if that failed, with the status.
+int becomeProgram(const fs::path& file, const std::vector<std::string>& words) {
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
   for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   std::fflush(nullptr);
-  execv(file.c_str(), arguments.data());
-  return {
-      .message = std::format("cannot be run: {}", std::strerror(errno)), .file = file.string(), .offset = {}};
+  execvp(file.c_str(), arguments.data());  // a script that names no interpreter is the shell's
+  const int why = errno;
+  complain(
+      {.message = std::format("cannot be run: {}", std::strerror(why)), .file = file.string(), .offset = {}});
+  return why == ENOENT ? kNotFound : kCannotBeRun;
 }
 
 constexpr std::uint64_t kLeastBuffer = std::uint64_t{16} << 10;
@@ -180,18 +185,21 @@ int runProgram(const RunCall& call, const std::vector<std::string>& words) {
   if (words.empty())
     return complainAboutCall("run: name a program: traceback run [OPTIONS] -- PROG [ARGUMENT...]");
   const auto program = findProgram(words.front());
-  if (!program) return complain(program.error());
+  if (!program) {
+    std::error_code error;
+    complain(program.error());
+    return words.front().contains('/') && fs::exists(words.front(), error) ? kCannotBeRun : kNotFound;
+  }
 
   const char* setting = std::getenv("TRACEBACK");
-  if (setting != nullptr && std::string_view(setting) == "off")
-    return complain(becomeProgram(*program, words));
+  if (setting != nullptr && std::string_view(setting) == "off") return becomeProgram(*program, words);
 
   const auto sayUntraced = [](const std::string& reason) {
     std::println(stderr, "traceback: runs untraced: {}", model::printable(reason));
   };
   const auto runAsItIs = [&](const model::Error& reason) {
     sayUntraced(reason.text());
-    return complain(becomeProgram(*program, words));
+    return becomeProgram(*program, words);
   };
   const auto installation = findInstallation();
   if (!installation) return runAsItIs(installation.error());
@@ -224,7 +232,7 @@ int runProgram(const RunCall& call, const std::vector<std::string>& words) {
   }
   if (auto set = setEnvironment(call, *installation, *cache, *options); !set) return complain(set.error());
   // By the name that the user gave it, for programs look at that.
-  return complain(becomeProgram(words.front().contains('/') ? fs::path(words.front()) : *program, words));
+  return becomeProgram(words.front().contains('/') ? fs::path(words.front()) : *program, words);
 }
 
 // Cuts them off, without dashes in front.
@@ -296,7 +304,11 @@ void addRun(CLI::App& app, Action& chosen, const std::vector<std::string>& words
       "the\n"
       "program itself, standard error says so; `traceback doctor` lists the others. A process that\n"
       "meets a fatal signal names its snap on standard error if that is where this command's goes, too.\n"
-      "TRACEBACK in the environment: off: no recording; quiet: snaps are not named; tell: they always are.");
+      "TRACEBACK in the environment: off: no recording; quiet: snaps are not named; tell: they always "
+      "are.\n\n"
+      "Exit status: the program's; 127 if there is no such program, 126 if it cannot be executed, 1 and 2 "
+      "if\n"
+      "something else is wrong.");
   command->callback(
       [call, &words, &chosen] { chosen = [call, &words] { return runProgram(*call, words); }; });
 }
