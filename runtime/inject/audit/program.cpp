@@ -192,6 +192,33 @@ class Dynamic {
   const char* m_strings = nullptr;
 };
 
+// Of a library: in memory its headers need not be where its addresses begin.
+class FirstPage {
+ public:
+  explicit FirstPage(const char* path) {
+    const long file = systemCall(__NR_openat, AT_FDCWD, asLong(path), O_RDONLY | O_CLOEXEC);
+    if (failed(file)) return;
+    const long size = systemCall(__NR_read, file, asLong(m_bytes), sizeof m_bytes);
+    systemCall(__NR_close, file);
+    const Elf64_Ehdr& header = *reinterpret_cast<const Elf64_Ehdr*>(m_bytes);
+    if (size < static_cast<long>(sizeof header) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return;
+    const auto room = static_cast<std::uint64_t>(size);
+    if (header.e_phoff % alignof(Elf64_Phdr) != 0 || header.e_phoff > room ||
+        header.e_phnum > (room - header.e_phoff) / sizeof(Elf64_Phdr))
+      return;
+    m_segments = reinterpret_cast<const Elf64_Phdr*>(m_bytes + header.e_phoff);
+    m_count = header.e_phnum;
+  }
+  // As far as they lie in it.
+  const Elf64_Phdr* segments() const { return m_segments; }
+  std::uint64_t segmentCount() const { return m_count; }
+
+ private:
+  alignas(Elf64_Ehdr) char m_bytes[4096];
+  const Elf64_Phdr* m_segments = nullptr;
+  std::uint64_t m_count = 0;
+};
+
 // As a library, or linked in: that of threads hides its own names, but stands in front of these of libc's.
 bool runsUnderSanitizer(const Dynamic& program) {
   return program.needs(kSanitizers) ||
@@ -226,19 +253,8 @@ void considerLibrary(const link_map& library) {
   hasStarted = true;
   const char* const name = baseName(library.l_name);
   if (name == library.l_name || strcmp(name, "libtraceback.so") == 0) return;  // the kernel's, ours
-  // From the file, as the linker had it: its first page need not be where its addresses begin.
-  const long file = systemCall(__NR_openat, AT_FDCWD, asLong(library.l_name), O_RDONLY | O_CLOEXEC);
-  if (failed(file)) return;
-  alignas(Elf64_Ehdr) static constinit char page[4096];
-  const long size = systemCall(__NR_read, file, asLong(page), sizeof page);
-  systemCall(__NR_close, file);
-  const auto* const header = reinterpret_cast<const Elf64_Ehdr*>(page);
-  if (size < static_cast<long>(sizeof *header) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-      header->e_phoff % alignof(Elf64_Phdr) != 0 || header->e_phoff > sizeof page ||
-      header->e_phnum > (sizeof page - header->e_phoff) / sizeof(Elf64_Phdr))
-    return;
-  const auto* const segments = reinterpret_cast<const Elf64_Phdr*>(page + header->e_phoff);
-  if (!storage.add(segments, header->e_phnum, hasFixedStorage(library.l_ld))) executeAlone();
+  const FirstPage page(library.l_name);
+  if (!storage.add(page.segments(), page.segmentCount(), hasFixedStorage(library.l_ld))) executeAlone();
 }
 
 }  // namespace traceback::inject::audit
