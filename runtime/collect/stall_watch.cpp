@@ -134,7 +134,7 @@ void ThreadLife::continues(const ThreadLife& before) {
 }
 
 bool showsLife(const ThreadLife& before, const ThreadLife& now) {
-  if (now.state == 'T' || now.state == 't' || !now.call) return true;
+  if (now.isStopped() || !now.call) return true;
   if (before.waits != now.waits) return true;
   return !now.call->running && now.call->number >= 0 && waitsForWork(now.call->number, now.descriptorPath);
 }
@@ -147,7 +147,7 @@ StallDetector::Watched StallDetector::afterLook(const Watched& known, ThreadLife
   bool alive = false;
   if (known.returns == 0) {
     alive = showsLife(known.life, life);
-  } else if (life.state == 'T' || life.state == 't' || !life.call || life.call->running) {
+  } else if (life.isStopped() || !life.call || life.call->running) {
     life.call = known.life.call;  // still on its way, or it runs on and on
   } else {
     alive = life.call != known.life.call;

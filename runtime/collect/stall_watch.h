@@ -36,6 +36,8 @@ struct ThreadLife {
   std::optional<std::uint64_t> position = {};  // in its ring: how many words were written
   std::string descriptorPath = {};
 
+  // By a signal, or by a debugger.
+  bool isStopped() const { return state == 'T' || state == 't'; }
   // It is the same thread's that was seen as `before`, so a call may be that one, begun anew.
   void continues(const ThreadLife& before);
 };

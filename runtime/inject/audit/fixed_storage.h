@@ -34,8 +34,8 @@ class FixedStorage {
 
  private:
   static constexpr std::uint64_t kThreadAlignment = 64;  // of a thread's own block (TCB_ALIGNMENT)
-  static constexpr std::uint64_t kRoom =
-      4096;  // by format::kTunable, beside the runtime's; 4600 were measured
+  // By format::kTunable, beside the runtime's; 4600 were measured.
+  static constexpr std::uint64_t kRoom = 4096;
 
   static const Elf64_Phdr* storageOf(const Elf64_Phdr* segments, std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i)
