@@ -15,7 +15,7 @@ using format::Word;
 // Of a sub-buffer parts are read, of so many adjacent words each; one for so much of the processor's time
 // that the thread had since the last look. So the cost is a fixed share of it, and of a thread that fills its
 // ring slowly all is read. What a look costs besides, in memory that is not in the processor's caches, is a
-// few microseconds: so there is none before a thread had kHistoryTime.
+// few microseconds: so there are some milliseconds between them.
 constexpr unsigned kWindowWords = 32;
 constexpr std::uint64_t kNanosecondsAWindow = kHistoryTime / 8;
 constexpr std::uint64_t kLeastWindows = 2;
@@ -304,14 +304,14 @@ bool isTimeToLook(HistoryHeader& history, const SegmentHeader& segment, std::uin
 }
 
 bool lookIntoOldest(HistoryHeader& history, std::uint64_t size, const SegmentHeader& segment,
-                    std::uint64_t processorTime) {
+                    std::uint64_t processorTime, std::uint64_t pause) {
   const std::uint64_t slots = format::historyEntries(size);
   const std::uint64_t most = (segment.subBufferWords - 1) / kWindowWords;
   if (most < kLeastWindows || slots < 2 * format::kHistoryMerged) return false;
   std::uint64_t passed = 0;
   if (processorTime != 0) {
     passed = processorTime - history.lastProcessorTime;
-    if (passed < kHistoryTime) return false;
+    if (passed < pause) return false;
     history.lastProcessorTime = processorTime;
   }
   std::uint64_t windows = passed / kNanosecondsAWindow;
@@ -336,7 +336,7 @@ void startLearning(HistoryHeader& history, std::uint64_t size, bool isZero) {
 }
 
 std::uint64_t countPart(HistoryHeader& history, std::uint64_t size, const SegmentHeader& segment) {
-  // Some thirty microseconds of the two milliseconds, or more, from one look to the next.
+  // Some thirty microseconds of kLearningTime, or more, from one look to the next.
   constexpr std::uint32_t kMostWords = 8192;
   const std::uint32_t all = segment.subBufferWords - 1;
   const std::uint32_t words = all / 2 < kMostWords ? all / 2 : kMostWords;

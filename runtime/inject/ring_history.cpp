@@ -62,7 +62,8 @@ void keepHistory(const Ring& ring, const SegmentHeader& segment) {
   if (!isTimeToLook(history, segment, processorTicks())) return;
   // Where we make no system calls the least is read.
   const std::uint64_t time = process.sandboxed ? 0 : processorTime();
-  if (!lookIntoOldest(history, levelsSize(ring), segment, time) || !process.learning) return;
+  const std::uint64_t pause = process.learning ? kLearningTime : kHistoryTime;
+  if (!lookIntoOldest(history, levelsSize(ring), segment, time, pause) || !process.learning) return;
   __atomic_fetch_add(&process.learned, countPart(history, levelsSize(ring), segment), __ATOMIC_RELAXED);
 }
 

@@ -98,7 +98,8 @@ class Machine {
     if (m_keeps == Keeps::Counts)
       inject::countOldest(header(), kSize, m_segment);
     else if (inject::isTimeToLook(header(), m_segment, m_time) &&
-             inject::lookIntoOldest(header(), kSize, m_segment, m_processorTime) && m_keeps == Keeps::Both)
+             inject::lookIntoOldest(header(), kSize, m_segment, m_processorTime, pause()) &&
+             m_keeps == Keeps::Both)
       counted += inject::countPart(header(), kSize, m_segment);
     ++m_segment.ordinal;
     beginSubBuffer();
@@ -124,6 +125,9 @@ class Machine {
   }
 
  private:
+  std::uint64_t pause() const {
+    return m_keeps == Keeps::Both ? inject::kLearningTime : inject::kHistoryTime;
+  }
   void beginSubBuffer() {
     Word* front = m_words.data() + format::frontIndex(m_segment, m_segment.ordinal);
     std::fill_n(front, m_segment.subBufferWords - 1, 0);
@@ -221,6 +225,13 @@ class HistoryTest : public QObject {
     QVERIFY(entries.size() > 2);
     for (std::size_t i = 1; i < entries.size(); ++i)
       QCOMPARE(entries[i].lastOrdinal - entries[i].firstOrdinal, 4u);
+  }
+
+  void whereRecordsAreCountedBesidesLooksFollowEachOtherSooner() {
+    Machine machine(1024, 4, Machine::Keeps::Both);
+    for (int i = 0; i < 100; ++i)
+      machine.fill(repeated(5000, 500), inject::kHistoryTicks, inject::kLearningTime);
+    QCOMPARE(machine.header().written[0], 97u);  // three more are in the ring
   }
 
   void whereTimeIsNotKnownTheLeastIsRead() {
