@@ -9,9 +9,10 @@ namespace traceback::inject {
 
 // One or two milliseconds, in ticks of the processor's counter: at least as many are between two looks.
 inline constexpr std::uint64_t kHistoryTicks = std::uint64_t{1} << 22;
-// And as much of the processor's time of the thread, in nanoseconds; or as much where records are counted
-// besides, which is to be done soon.
-inline constexpr std::uint64_t kHistoryTime = 8'000'000, kLearningTime = 2'000'000;
+// And as much of the processor's time of the thread, in nanoseconds.
+inline constexpr std::uint64_t kHistoryTime = 8'000'000;
+// Where records are counted besides (countPart()): short runs are to be learned from, too.
+inline constexpr std::uint64_t kLearningTime = 2'000'000;
 
 // Makes an empty history where another thread's may have been. `ticks` is the processor's counter.
 void startHistory(format::HistoryHeader& history, std::uint64_t size, std::uint64_t ticks);
@@ -24,7 +25,7 @@ bool isTimeToLook(format::HistoryHeader& history, const format::SegmentHeader& s
 // history's: nothing outside of it is written, whatever somebody did to its header. Uses less than 1 KiB of
 // stack. False if it did not look.
 bool lookIntoOldest(format::HistoryHeader& history, std::uint64_t size, const format::SegmentHeader& segment,
-                    std::uint64_t processorTime, std::uint64_t pause = kHistoryTime);
+                    std::uint64_t processorTime, std::uint64_t pause);
 
 // The same of a history that counts everything: call startCounting() first, and countOldest() whenever the
 // main segment's next sub-buffer is begun. Nothing outside of `size` bytes is written.
