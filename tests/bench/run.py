@@ -4,7 +4,8 @@
 overhead    processor time, memory and code of CPU-bound programs, as they are, in null mode (copied code, no probes),
             recorded, and under valgrind without a tool: a run of each in turns, medians of the ratios in a turn
 techniques  the same programs' files, instrumented with and without each technique that makes probes cheap
-servers     requests a second and latency, plain and recorded in turns, of servers that have one processor, with their files read anew each time
+servers     requests a second and latency of servers that have one processor: plain, recorded and by a profile beside each other, loaded in turns;
+            started anew several times, with their files read anew
 peers       programs built here, recorded, beside uftrace, GCC's trace-pc, valgrind and gdb's record; and what a ring holds
 instrument  seconds and megabytes of machine code a second
 load        source lines reconstructed a second
@@ -91,8 +92,8 @@ def table(results: Results) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./check bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", nargs="*", help=f"of {', '.join(PARTS)} (default: all)")
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each kind for overhead, techniques and peers, and half of those of servers (default: 5)")
-    parser.add_argument("--seconds", type=int, default=4, help="that each load on a server takes (default: 4)")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each kind for overhead, techniques and peers, and a third of the starts of servers (default: 5)")
+    parser.add_argument("--seconds", type=int, default=1, help="that each of the loads on a server takes (default: 1)")
     parser.add_argument("--only", action="append", metavar="NAME", help="only this program, server or build")
     parser.add_argument("--again", action="store_true", help="of what is asked for, measure also what has been measured with this build")
     parser.add_argument("--programs", type=pathlib.Path, default="build/release", help=argparse.SUPPRESS)

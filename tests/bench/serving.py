@@ -1,4 +1,4 @@
-"""What recording costs servers: requests a second and how long one takes, under a load that keeps them busy, plain, recorded and by a profile in turns."""
+"""What recording costs servers: requests a second and how long one takes, under a load that keeps them busy, plain, recorded and by a profile beside each other."""
 
 import dataclasses
 import pathlib
@@ -13,8 +13,10 @@ import measure  # noqa: E402
 import servers  # noqa: E402
 from objects import LEFT_OUT, SHOWN, Objects  # noqa: E402
 from runner import Runner  # noqa: E402
+from standing import ON_PROCESSOR, Standing  # noqa: E402
 
-SERVER_ON, LOAD_ON = ("taskset", "-c", "0"), "taskset -c 1 "  # so that the server is what there is too little of
+KINDS = ("plain", "recorded", "profiled")
+LOAD_ON = "taskset -c 1 "  # so that the server is what there is too little of
 MILLISECONDS = {"us": 1e-3, "ms": 1.0, "s": 1e3}
 WRK = "wrk -t1 -c20 -d{{seconds}}s --latency http://127.0.0.1:{port}/page"
 WRK_RATE, WRK_MIDDLE, WRK_LATE = r"Requests/sec:\s+([\d.]+)", r" 50%\s+([\d.]+\w+)", r" 99%\s+([\d.]+\w+)"
@@ -23,11 +25,13 @@ LOADS = {  # by the server's name: what makes the load, and where in what it pri
     "nginx": (WRK.format(port=18081), WRK_RATE, WRK_MIDDLE, WRK_LATE),
     "redis": ("redis-benchmark -p 16379 -n {requests} -c 20 -t get --csv", r'"GET","([\d.]+)', r'"GET",(?:"[\d.]+",){3}"([\d.]+)', r'"GET",(?:"[\d.]+",){5}"([\d.]+)'),
     "memcached": ("memcaslap -s 127.0.0.1:11311 -T 1 -c 16 -t {seconds}s", r"TPS: (\d+)", "", ""),
-    "postgresql": ("as $B/pgbench -c4 -j1 -T{seconds} -S -h 127.0.0.1 -p 15432 postgres", r"tps = ([\d.]+)", r"latency average = ([\d.]+) ms", ""),
+    "postgresql": ("/usr/lib/postgresql/17/bin/pgbench -U postgres -c4 -j1 -T{seconds} -S -h 127.0.0.1 -p 15432 postgres", r"tps = ([\d.]+)", r"latency average = ([\d.]+) ms", ""),
 }
+PORTS = {"apache2": 18080, "nginx": 18081, "redis": 16379, "memcached": 11311, "postgresql": 15432}
 REQUESTS_A_SECOND = 60_000  # about what redis answers
-STARTS = 2  # for each round: where a server's pages lie decides by several percent how fast it is
-TIMES = "grep '^cpu0 ' /proc/stat"  # of the server's processor
+STARTS = 3  # for each round: where a server's pages lie decides by several percent how fast it is
+TURNS = 4  # within a start
+WARM = 2  # seconds of load before, for until then servers start more of their threads and processes
 PROCESSES = "apache2 nginx redis-server memcached postgres"
 # While the load goes on, of whatever is recorded.
 SNAPS = """({load}) & load=$!; sleep 1; mkdir -p snaps
@@ -43,65 +47,116 @@ def number(text: str, pattern: str) -> float | None:
     return float(value) * MILLISECONDS.get(unit, 1.0)
 
 
-def program_share(text: str) -> float:
-    """Of the processor's time between two TIMES, that of programs rather than the kernel's."""
-    begin, end = (list(map(int, times.split()[:8])) for times in re.findall(r"^cpu0 (.*)", text, re.M))
-    spent = [after - before for before, after in zip(begin, end)]
+def processor_times() -> list[int]:
+    """Of the server's processor: of programs, of nice ones, of the kernel, and so on."""
+    line = next(line for line in pathlib.Path("/proc/stat").read_text().splitlines() if line.startswith("cpu0 "))
+    return list(map(int, line.split()[1:9]))
+
+
+def program_share(before: list[int], after: list[int]) -> float:
+    """Of the processor's time between both, that of programs rather than the kernel's."""
+    spent = [late - early for early, late in zip(before, after)]
     return (spent[0] + spent[1]) / max(1, sum(spent))
+
+
+def on_port(text: str, name: str, kind: str) -> str:
+    port = PORTS[name]
+    return text.replace(str(port), str(port + 100 * KINDS.index(kind)))
+
+
+def summary(starts: list[dict[str, list[tuple]]]) -> dict:
+    """`starts`: for each, by kind, the figures of its turns. Medians, and the means of the starts' changes with their standard errors."""
+    figures: dict = {}
+    for kind in KINDS:
+        each = [[statistics.median(values) if values[0] is not None else None for values in zip(*start[kind])] for start in starts]
+        figures[kind] = [statistics.median(values) if values[0] is not None else None for values in zip(*each)]
+    for kind in KINDS[1:]:
+        changes = [measure.over([turn[0] for turn in start["plain"]], [turn[0] for turn in start[kind]]) - 1 for start in starts]
+        figures[f"{kind}_change"] = statistics.fmean(changes)
+        figures[f"{kind}_error"] = statistics.stdev(changes) / len(changes) ** 0.5 if len(changes) > 1 else None
+    return figures
 
 
 class Serving:
     def __init__(self, programs: pathlib.Path, state: pathlib.Path, build: str):
         self.traceback = programs.resolve() / "bin" / "traceback"
-        self.runner = Runner(Objects(self.traceback, state, build), state, programs, "bound")
+        self.runners = {kind: Runner(Objects(self.traceback, state, build), state, programs, "bound") for kind in KINDS}
+        self.runner = self.runners["plain"]
 
     def close(self) -> None:
-        self.runner.close()
+        for runner in self.runners.values():
+            runner.close()
 
     def profile(self, server: servers.Server, lines: list[str]) -> pathlib.Path | str:
         """Of the recorded server under such a load; or what went wrong."""
         snapped = dataclasses.replace(server, load=SNAPS.format(load=server.load, processes=PROCESSES, shown=SHOWN))
-        said, _ = servers.said_of(snapped, self.runner, "probes", lines, SERVER_ON)
+        said, _ = servers.said_of(snapped, self.runner, "probes", lines, ON_PROCESSOR)
         snaps = sorted((self.runner.top / server.name / "snaps").glob("*.tbsnap"))
         profile = self.runner.top / f"{server.name}.tbprofile"
         made = subprocess.run([self.traceback, "profile", *snaps, "-o", profile], capture_output=True, text=True, check=False)
         return profile if made.returncode == 0 else f"{made.stderr.strip()} {said[-200:]}"
 
     def of(self, name: str, rounds: int, seconds: int) -> dict:
-        load, rate, middle, late = LOADS[name]
-        text = load.format(seconds=seconds, requests=seconds * REQUESTS_A_SECOND)
-        prefix = text.replace("as ", f"as {LOAD_ON}", 1) if text.startswith("as ") else LOAD_ON + text
         original = next(server for server in servers.SERVERS if server.name == name)
-        single = dataclasses.replace(original, load=prefix)
-        # Once in advance, for until then servers start more of their threads and processes.
-        server = dataclasses.replace(original, load=f"{prefix} > first; sleep 1; {TIMES}; {prefix}; {TIMES}")
         self.runner.listing("observed")
         fine, told = servers.once(original, self.runner, "observed", [])
         if not fine:
             return {"problem": f"plain: {told}"}
         paths = [path for path in self.runner.paths_observed() if not LEFT_OUT.search(path)]
         lines, _ = self.runner.bound(paths, "probes")
-        profile = self.profile(single, lines)
+        profile = self.profile(dataclasses.replace(original, load=command_of(name, "plain", 4)), lines)
         if isinstance(profile, str):
             return {"problem": f"profile: {profile}"}
-        by_profile, _ = self.runner.bound(paths, "probes", {path: ("--profile", str(profile)) for path in paths})
-        bound = {"plain": [], "recorded": lines, "profiled": by_profile}
-        figures = {mode: [] for mode in bound}
+        bound = {"plain": [], "recorded": self.runners["recorded"].bound(paths, "probes")[0],
+                 "profiled": self.runners["profiled"].bound(paths, "probes", {path: ("--profile", str(profile)) for path in paths})[0]}
+        files = {*paths, *(line.split("\t")[0] for kind in KINDS for line in bound[kind])}
+        starts = []
         for _ in range(STARTS * rounds):
-            for mode, list_of in figures.items():
-                measure.forget(pathlib.Path(file) for file in {*paths, *(line.split("\t")[0] for line in bound[mode])})  # so that they lie elsewhere
-                said, made = servers.said_of(server, self.runner, "probes" if bound[mode] else "plain", bound[mode], SERVER_ON)
-                if re.search(original.failures, made) or "STOPPED 0" not in said or not number(made, rate):
-                    return {"problem": f"{mode}: {' / '.join(made.strip().splitlines()[-3:]) or said[-200:]}"}
-                list_of.append((number(made, rate), number(made, middle), number(made, late), 1e6 * program_share(made) / number(made, rate)))
-        medians = {mode: [statistics.median(values) if values[0] is not None else None for values in zip(*list_of)] for mode, list_of in figures.items()}
-        rates = {mode: [figure[0] for figure in list_of] for mode, list_of in figures.items()}
-        changes = {f"{mode}_change": measure.over(rates["plain"], rates[mode]) - 1 for mode in ("recorded", "profiled")}
-        return {**medians, **changes}
+            measure.forget(map(pathlib.Path, files))  # so that they lie elsewhere
+            try:
+                starts.append(self.start(original, bound, seconds))
+            except ValueError as failure:
+                return {"problem": str(failure)}
+        return summary(starts)
+
+    def start(self, server: servers.Server, bound: dict[str, list[str]], seconds: int) -> dict[str, list[tuple]]:
+        """By kind, the figures of each turn."""
+        turns: dict[str, list[tuple]] = {kind: [] for kind in KINDS}
+        standing: dict[str, Standing] = {}
+        try:
+            for kind in KINDS:
+                placed = dataclasses.replace(server, start=on_port(server.start, server.name, kind), stop=on_port(server.stop, server.name, kind))
+                standing[kind] = Standing(placed, self.runners[kind], "probes" if bound[kind] else "plain", bound[kind])
+            for kind in KINDS:
+                figures_of(server, kind, WARM)
+            for turn in range(TURNS):
+                for kind in KINDS if turn % 2 == 0 else reversed(KINDS):
+                    turns[kind].append(figures_of(server, kind, seconds))
+        finally:
+            problems = [f"{kind}: {problem}" for kind, one in standing.items() if (problem := one.stop())]
+        if problems:
+            raise ValueError("; ".join(problems))
+        return turns
+
+
+def command_of(name: str, kind: str, seconds: int) -> str:
+    return LOAD_ON + on_port(LOADS[name][0].format(seconds=seconds, requests=seconds * REQUESTS_A_SECOND), name, kind)
+
+
+def figures_of(server: servers.Server, kind: str, seconds: int) -> tuple:
+    """Of a load: requests a second, median and 99th percentile of the latency, microseconds of the program's own for a request."""
+    _, rate, middle, late = LOADS[server.name]
+    before = processor_times()
+    made = subprocess.run(["bash", "-c", command_of(server.name, kind, seconds)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout
+    share = program_share(before, processor_times())
+    if re.search(server.failures, made) or not number(made, rate):
+        raise ValueError(f"{kind}: {' / '.join(made.strip().splitlines()[-3:])}")
+    return number(made, rate), number(made, middle), number(made, late), 1e6 * share / number(made, rate)
 
 
 def table(rows: list[tuple[str, dict]]) -> str:
-    out = ["## Servers\n\nOn one processor, all of which the load takes, from another; medians of runs in turns, and of the changes within a turn. With a profile: of such a load. Program: its own time for a request, rather than the kernel's.\n",
+    out = ["## Servers\n\nOn one processor, all of which the load takes, from another; all three kinds stand beside each other, loaded in turns. Medians of several starts, the means of their "
+           "changes, and these' standard errors. With a profile: of such a load. Program: its own time for a request, rather than the kernel's.\n",
            "| server | requests a second, plain | recorded | change | with a profile | change | median latency, ms | 99th percentile, ms | program, µs |\n|---|---|---|---|---|---|---|---|---|"]
     for name, value in rows:
         if "problem" in value:
@@ -112,6 +167,9 @@ def table(rows: list[tuple[str, dict]]) -> str:
         def all_of(index: int, figures=(plain, recorded, profiled)) -> str:
             return ", ".join(f"{figure[index]:.3g}" for figure in figures) if all(figure[index] is not None for figure in figures) else "-"
 
-        changed = {mode: f"{value[mode][0]:,.0f} | {100 * value[f'{mode}_change']:+.1f} %" for mode in ("recorded", "profiled")}
-        out.append(f"| {name} | {plain[0]:,.0f} | {changed['recorded']} | {changed['profiled']} | {all_of(1)} | {all_of(2)} | {all_of(3)} |")
+        def changed(kind: str, value=value) -> str:
+            error = value[f"{kind}_error"]
+            return f"{value[kind][0]:,.0f} | {100 * value[f'{kind}_change']:+.1f}{'' if error is None else f' ± {100 * error:.1f}'} %"
+
+        out.append(f"| {name} | {plain[0]:,.0f} | {changed('recorded')} | {changed('profiled')} | {all_of(1)} | {all_of(2)} | {all_of(3)} |")
     return "\n".join(out) + "\n"
