@@ -6,6 +6,7 @@ import re
 import statistics
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "corpus"))
@@ -18,20 +19,22 @@ from standing import ON_PROCESSOR, Standing  # noqa: E402
 KINDS = ("plain", "recorded", "profiled")
 LOAD_ON = "taskset -c 1 "  # so that the server is what there is too little of
 MILLISECONDS = {"us": 1e-3, "ms": 1.0, "s": 1e3}
-WRK = "wrk -t1 -c20 -d{{seconds}}s --latency http://127.0.0.1:{port}/page"
+WRK = "wrk -t1 -c20 -d{seconds}s --latency http://127.0.0.1:{port}/page"
 WRK_RATE, WRK_MIDDLE, WRK_LATE = r"Requests/sec:\s+([\d.]+)", r" 50%\s+([\d.]+\w+)", r" 99%\s+([\d.]+\w+)"
 LOADS = {  # by the server's name: what makes the load, and where in what it prints are the rate, the median and the 99th percentile
-    "apache2": (WRK.format(port=18080), WRK_RATE, WRK_MIDDLE, WRK_LATE),
-    "nginx": (WRK.format(port=18081), WRK_RATE, WRK_MIDDLE, WRK_LATE),
-    "redis": ("redis-benchmark -p 16379 -n {requests} -c 20 -t get --csv", r'"GET","([\d.]+)', r'"GET",(?:"[\d.]+",){3}"([\d.]+)', r'"GET",(?:"[\d.]+",){5}"([\d.]+)'),
-    "memcached": ("memcaslap -s 127.0.0.1:11311 -T 1 -c 16 -t {seconds}s", r"TPS: (\d+)", "", ""),
-    "postgresql": ("/usr/lib/postgresql/17/bin/pgbench -U postgres -c4 -j1 -T{seconds} -S -h 127.0.0.1 -p 15432 postgres", r"tps = ([\d.]+)", r"latency average = ([\d.]+) ms", ""),
+    "apache2": (WRK, WRK_RATE, WRK_MIDDLE, WRK_LATE),
+    "nginx": (WRK, WRK_RATE, WRK_MIDDLE, WRK_LATE),
+    "redis": ("redis-benchmark -p {port} -n {requests} -c 20 -t get --csv", r'"GET","([\d.]+)', r'"GET",(?:"[\d.]+",){3}"([\d.]+)', r'"GET",(?:"[\d.]+",){5}"([\d.]+)'),
+    "memcached": ("memcaslap -s 127.0.0.1:{port} -T 1 -c 16 -t {seconds}s", r"TPS: (\d+)", "", ""),
+    "postgresql": ("/usr/lib/postgresql/17/bin/pgbench -U postgres -c4 -j1 -T{seconds} -S -h 127.0.0.1 -p {port} postgres", r"tps = ([\d.]+)", r"latency average = ([\d.]+) ms", ""),
 }
+# Of the plain one, as its script has it.
 PORTS = {"apache2": 18080, "nginx": 18081, "redis": 16379, "memcached": 11311, "postgresql": 15432}
 REQUESTS_A_SECOND = 60_000  # about what redis answers
 STARTS = 3  # for each round: where a server's pages lie decides by several percent how fast it is
 TURNS = 4  # within a start
 WARM = 2  # seconds of load before, for until then servers start more of their threads and processes
+TRAINING = 4  # seconds of the load of which the profile is
 PROCESSES = "apache2 nginx redis-server memcached postgres"
 # While the load goes on, of whatever is recorded.
 SNAPS = """({load}) & load=$!; sleep 1; mkdir -p snaps
@@ -59,17 +62,26 @@ def program_share(before: list[int], after: list[int]) -> float:
     return (spent[0] + spent[1]) / max(1, sum(spent))
 
 
-def on_port(text: str, name: str, kind: str) -> str:
-    port = PORTS[name]
-    return text.replace(str(port), str(port + 100 * KINDS.index(kind)))
+def port_of(name: str, kind: str) -> int:
+    return PORTS[name] + 100 * KINDS.index(kind)
+
+
+def placed(server: servers.Server, kind: str) -> servers.Server:
+    """The same on that kind's port."""
+    own, other = str(PORTS[server.name]), str(port_of(server.name, kind))
+    return dataclasses.replace(server, start=server.start.replace(own, other), stop=server.stop.replace(own, other))
+
+
+def medians(figures: Iterable[Sequence]) -> list:
+    """Of each figure; None of one that is never told."""
+    return [statistics.median(values) if values[0] is not None else None for values in zip(*figures)]
 
 
 def summary(starts: list[dict[str, list[tuple]]]) -> dict:
     """`starts`: for each, by kind, the figures of its turns. Medians, and the means of the starts' changes with their standard errors."""
     figures: dict = {}
     for kind in KINDS:
-        each = [[statistics.median(values) if values[0] is not None else None for values in zip(*start[kind])] for start in starts]
-        figures[kind] = [statistics.median(values) if values[0] is not None else None for values in zip(*each)]
+        figures[kind] = medians(medians(start[kind]) for start in starts)
     for kind in KINDS[1:]:
         changes = [measure.over([turn[0] for turn in start["plain"]], [turn[0] for turn in start[kind]]) - 1 for start in starts]
         figures[f"{kind}_change"] = statistics.fmean(changes)
@@ -80,7 +92,8 @@ def summary(starts: list[dict[str, list[tuple]]]) -> dict:
 class Serving:
     def __init__(self, programs: pathlib.Path, state: pathlib.Path, build: str):
         self.traceback = programs.resolve() / "bin" / "traceback"
-        self.runners = {kind: Runner(Objects(self.traceback, state, build), state, programs, "bound") for kind in KINDS}
+        objects = Objects(self.traceback, state, build)
+        self.runners = {kind: Runner(objects, state, programs, "bound") for kind in KINDS}
         self.runner = self.runners["plain"]
 
     def close(self) -> None:
@@ -104,11 +117,11 @@ class Serving:
             return {"problem": f"plain: {told}"}
         paths = [path for path in self.runner.paths_observed() if not LEFT_OUT.search(path)]
         lines, _ = self.runner.bound(paths, "probes")
-        profile = self.profile(dataclasses.replace(original, load=command_of(name, "plain", 4)), lines)
+        profile = self.profile(dataclasses.replace(original, load=command_of(name, "plain", TRAINING)), lines)
         if isinstance(profile, str):
             return {"problem": f"profile: {profile}"}
-        bound = {"plain": [], "recorded": self.runners["recorded"].bound(paths, "probes")[0],
-                 "profiled": self.runners["profiled"].bound(paths, "probes", {path: ("--profile", str(profile)) for path in paths})[0]}
+        by_profile, _ = self.runner.bound(paths, "probes", {path: ("--profile", str(profile)) for path in paths})
+        bound = {"plain": [], "recorded": lines, "profiled": by_profile}
         files = {*paths, *(line.split("\t")[0] for kind in KINDS for line in bound[kind])}
         starts = []
         for _ in range(STARTS * rounds):
@@ -125,8 +138,7 @@ class Serving:
         standing: dict[str, Standing] = {}
         try:
             for kind in KINDS:
-                placed = dataclasses.replace(server, start=on_port(server.start, server.name, kind), stop=on_port(server.stop, server.name, kind))
-                standing[kind] = Standing(placed, self.runners[kind], "probes" if bound[kind] else "plain", bound[kind])
+                standing[kind] = Standing(placed(server, kind), self.runners[kind], "probes" if bound[kind] else "plain", bound[kind])
             for kind in KINDS:
                 figures_of(server, kind, WARM)
             for turn in range(TURNS):
@@ -140,7 +152,7 @@ class Serving:
 
 
 def command_of(name: str, kind: str, seconds: int) -> str:
-    return LOAD_ON + on_port(LOADS[name][0].format(seconds=seconds, requests=seconds * REQUESTS_A_SECOND), name, kind)
+    return LOAD_ON + LOADS[name][0].format(port=port_of(name, kind), seconds=seconds, requests=seconds * REQUESTS_A_SECOND)
 
 
 def figures_of(server: servers.Server, kind: str, seconds: int) -> tuple:

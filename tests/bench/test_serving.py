@@ -49,10 +49,9 @@ class Placed(unittest.TestCase):
         for name, port in serving.PORTS.items():
             server = next(server for server in serving.servers.SERVERS if server.name == name)
             for kind in serving.KINDS:
-                start, command = serving.on_port(server.start, name, kind), serving.command_of(name, kind, 1)
                 own = str(port + 100 * serving.KINDS.index(kind))
-                self.assertIn(own, start)
-                self.assertIn(own, command)
+                self.assertIn(own, serving.placed(server, kind).start)
+                self.assertIn(own, serving.command_of(name, kind, 1))
                 ports.add(own)
         self.assertEqual(len(ports), len(serving.PORTS) * len(serving.KINDS))
 
