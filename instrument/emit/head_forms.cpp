@@ -28,9 +28,7 @@ Cursor HeadForms::cursorAt(const Block& block) const {
   constexpr auto kFromElsewhere = format::kBlockReturnPoint | format::kBlockLandingPad;
   const bool shared = isShared(block);
   if (isBrought(block)) return shared ? Cursor::Kept : Cursor::Brought;
-  if ((block.flags & kFromElsewhere) == 0 && !sharesEntry(block)) return Cursor::Kept;
-  const bool isUnwound = (block.flags & format::kBlockLandingPad) != 0;
-  return shared || block.cold || isUnwound ? Cursor::Loaded : Cursor::Compared;
+  return (block.flags & kFromElsewhere) == 0 && !sharesEntry(block) ? Cursor::Kept : Cursor::Loaded;
 }
 
 // Whether all calls that return there bring the cursor.

@@ -23,6 +23,15 @@ constexpr auto kStep = std::uint8_t(offsetof(format::SegmentHeader, step));
 void stepKept(CodeBuilder& code, unsigned base) {
   code.bytes({0x66, rex(false, kCursorRegister, base), 0x0F, 0xD4, modrm(1, kCursorRegister, base), kStep});
 }
+// addq $4, (header)
+void stepInMemory(CodeBuilder& code, unsigned header) {
+  code.bytes({rex(true, 0, header), 0x83, modrm(0, 0, header), kNextWord});
+}
+// movq r, %xmm15; mov r, (header)
+void keepAndStore(CodeBuilder& code, unsigned r, unsigned header) {
+  code.bytes({0x66, rex(true, kCursorRegister, r), 0x0F, 0x6E, modrm(3, kCursorRegister, r)});
+  code.bytes({rex(true, r, header), 0x89, modrm(0, r, header)});
+}
 // movlps %xmm15, (base)
 void storeKept(CodeBuilder& code, unsigned base) {
   code.bytes({rex(false, kCursorRegister, base), 0x0F, 0x13, modrm(0, kCursorRegister, base)});
@@ -61,7 +70,7 @@ void loadKept(CodeBuilder& code, unsigned r) {
 void takeCursor(CodeBuilder& code, unsigned r, Cursor cursor) {
   if (cursor == Cursor::Kept || cursor == Cursor::Brought) return copyKept(code, r);
   loadSegment(code, r);
-  if (cursor == Cursor::Loaded || cursor == Cursor::Compared) loadKept(code, r);
+  if (cursor == Cursor::Loaded) loadKept(code, r);
   load64(code, r, r);
 }
 
@@ -76,16 +85,20 @@ void storeCursor(CodeBuilder& code, unsigned r, bool kept, std::optional<unsigne
     code.bytes({rex(true, r, *other), 0x89, modrm(0, r, *other)});              // mov r, (other)
   } else {
     loadSegment(code, r);
-    code.bytes({rex(true, 0, r), 0x83, modrm(0, 0, r), kNextWord});             // addq $4, (r)
+    stepInMemory(code, r);
   }
+}
+
+void stepByHeader(CodeBuilder& code, unsigned r, unsigned header, bool kept) {
+  if (!kept) return stepInMemory(code, header);
+  code.bytes({rex(true, 0, r), 0x83, modrm(3, 0, r), kNextWord});  // add $4, r
+  keepAndStore(code, r, header);
 }
 
 void storeAndKeepCursor(CodeBuilder& code, unsigned r, unsigned header) {
   loadSegment(code, header);
   code.bytes({rex(true, r, header), 0x03, modrm(1, r, header), kStep});  // add step(header), r
-  code.bytes(
-      {0x66, rex(true, kCursorRegister, r), 0x0F, 0x6E, modrm(3, kCursorRegister, r)});  // movq r, %xmm15
-  code.bytes({rex(true, r, header), 0x89, modrm(0, r, header)});  // mov r, (header)
+  keepAndStore(code, r, header);
 }
 
 void copyKept(CodeBuilder& code, unsigned to) {

@@ -66,6 +66,9 @@ void compareWithSentinel(CodeBuilder& code, unsigned r);  // the word behind the
 // flags are, too, unless the cursor is kept.
 void storeCursor(CodeBuilder& code, unsigned r, bool kept, std::optional<unsigned> other = {});
 
+// The same with the header's address in a register that is not lost. The flags are.
+void stepByHeader(CodeBuilder& code, unsigned r, unsigned header, bool kept);
+
 // The same where it comes into xmm15 only now; `header` is lost, as are r and the flags.
 void storeAndKeepCursor(CodeBuilder& code, unsigned r, unsigned header);
 

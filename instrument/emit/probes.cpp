@@ -80,20 +80,25 @@ HeadProbe headWithDeadFlags(CodeBuilder& code, std::uint32_t record, Free free, 
   HeadProbe out;
   out.kept = cursor != Cursor::InMemory;
   const unsigned r = out.scratch = scratch.take();
+  const bool fromMemory = cursor == Cursor::InMemory || cursor == Cursor::Loaded;
+  const bool byHeader = fromMemory && scratch.dead() > 0;
+  const unsigned header = byHeader ? scratch.take() : r;
   out.wrap = code.newLabel();
   out.wrapOutOfLine = true;
   if (cursor == Cursor::Brought) {
     code.padForOneStore(format::kBroughtHeadSize);
     out.taken = boundLabel(code);
   }
-  if (cursor == Cursor::Compared && scratch.dead() > 0)
-    out.load = compareCursor(code, r, scratch.take());
-  else
+  if (byHeader) {
+    loadSegment(code, header);
+    load64(code, header, r);
+  } else {
     takeCursor(code, r, cursor);
+  }
   compareWithSentinel(code, r);
   code.branch(kEqual, out.wrap);
   out.record = out.resume = emitRecord(code, r, record);
-  storeCursor(code, r, out.kept);
+  byHeader ? stepByHeader(code, r, header, out.kept) : storeCursor(code, r, out.kept);
   out.claimed = boundLabel(code);
   scratch.restore();
   return out;
@@ -140,7 +145,6 @@ HeadProbe emitHeadProbe(CodeBuilder& code, std::uint32_t record, Free free, Curs
 void emitWrap(CodeBuilder& code, const HeadProbe& probe, VirtAddr moduleSlots) {
   code.bind(probe.wrap);
   emitWrapAt(code, probe.resume, probe.scratch, probe.kept, moduleSlots);
-  if (probe.load) emitLoad(code, *probe.load);
 }
 
 std::optional<CursorLoad> emitCursorComparison(CodeBuilder& code, Free free) {

@@ -19,13 +19,15 @@
 //
 //   head    movq %xmm15, r; cmpl $-1, 4(r); je wrap; movl $record, 4(r)
 //           mov %fs:-4096, r; paddq 48(r), %xmm15; movlps %xmm15, (r)
-//           behind calls of what may have lost it and at landing pads, in front: mov %fs:-4096, r; movq (r),
-//           %xmm15; mov (r), r
-//           behind calls of what brings it along, nothing, but that first instruction can be written over by
-//           a call of a load routine (load_routines.h): it may have a NOP in front
-//           or, with another dead register s, behind what nobody vouches for but often runs, it is compared,
-//           for a value that is loaded has to wait for the store of the one before:
-//           movq %xmm15, r; mov %fs:-4096, s; cmp r, (s); jne load; and so on as above
+//           behind calls of what may have lost it and at landing pads it is loaded, and there with another
+//           dead register s, which is few bytes: mov %fs:-4096, s; mov (s), r; and the look and the record,
+//           and add $4, r; movq r, %xmm15; mov r, (s) without that, in front: mov %fs:-4096, r; movq (r),
+//           %xmm15; mov (r), r behind calls of what brings it along, nothing, but that first instruction can
+//           be written over by a call of a load routine (load_routines.h): it may have a NOP in front
+//   entry   from copies that do not keep it, and through the gate, it is compared, if two registers are dead,
+//   for
+//           a value that is loaded has to wait for the store of the one before:
+//           movq %xmm15, r; mov %fs:-4096, s; cmp r, (s); jne load
 //   load    movq (s), %xmm15; mov (s), r; jmp back         out of line
 //   wrap    by ModuleSlots.wrapKept, which sets xmm15 too
 //   light   movq %xmm15, r; orb $bit, byte(r)
@@ -34,6 +36,9 @@
 // has not come to the head yet, and the word is written again, by whoever comes next. A signal's handler has
 // another segment, and so never finds a word of its own there. All light probes change single bytes: a load
 // of the whole word behind the store of one would wait until that is in the cache.
+//
+// Where the cursor is in memory alone, with another dead register: mov %fs:-4096, s; mov (s), r; ...; addq
+// $4, (s). A wrap that comes back with another segment puts the header's address of that into s (wrap.cpp).
 //
 // With the flags live, forms that touch none: lea to step (in a second register) and to set the bit (which is
 // known to be clear), not and jrcxz to test for the sentinel. A register that is not dead is kept in a spill
@@ -60,10 +65,9 @@ enum class Cursor : std::uint8_t {
   Kept,  // in xmm15
   Loaded,  // in memory, and leaves it in xmm15
   Brought,  // in xmm15, as a callee's copy left it
-  Compared,  // as Loaded, but mostly in xmm15 already
 };
 
-// The rare end of taking one that is compared, to be emitted out of line.
+// The rare end of a comparison, to be emitted out of line.
 struct CursorLoad {
   Label load, back;
   unsigned cursor = 0, segment = 0;  // registers
@@ -78,10 +82,9 @@ struct HeadProbe {
   unsigned scratch = 0;
   bool wrapOutOfLine = false;
   bool kept = false;
-  std::optional<CursorLoad> load;  // out of line, too
 };
 
-// Cursor::Brought only with the flags dead; Compared is Loaded if there is no room for it.
+// Cursor::Brought only with the flags dead.
 HeadProbe emitHeadProbe(CodeBuilder& code, std::uint32_t record, Free free, Cursor cursor,
                         VirtAddr moduleSlots);
 void emitWrap(CodeBuilder& code, const HeadProbe& probe, VirtAddr moduleSlots);

@@ -14,7 +14,7 @@ constexpr std::uint64_t kCallSize = 5;
 
 Word* cursorToWriteBehind(std::uint64_t stackPointer) {
   Word* const cursor = cursorOf(*slot());
-  return cursor[1] == format::kSentinelWord ? traceback_wrap(stackPointer) : cursor;
+  return cursor[1] == format::kSentinelWord ? traceback_wrap(stackPointer, nullptr) : cursor;
 }
 
 // Each gives back the registers that the routine keeps below its stack pointer, `stack`, and does the rest of

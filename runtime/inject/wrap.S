@@ -71,6 +71,7 @@ wrap\kept\()_\scratch:
   testq %rax, %rax
   jne 1f
   leaq 17*8+kStepOver(%rbx), %rdi
+  movq %rbx, %rsi
   call traceback_wrap
 1:
   movq %rbx, %rsp

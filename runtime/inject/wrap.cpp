@@ -1,5 +1,7 @@
 #include "runtime/inject/wrap.h"
 
+#include <span>
+
 #include "runtime/inject/clock.h"
 #include "runtime/inject/collector.h"
 #include "runtime/inject/handlers.h"
@@ -50,6 +52,24 @@ Word* freshCursor(std::uint64_t stackPointer) {
 
 std::uint64_t stackPointerAbove(std::uint64_t frame) { return frame + kWrapFrameSize; }
 
+// The cursor, whatever it takes.
+Word* anyCursor(std::uint64_t stackPointer) {
+  if (thread().state == ThreadState::Shared && !inForkedChild())
+    if (Word* const cursor = cursorOfSharer(thread())) return cursor;
+  if (process.sandboxed) return freshCursor(stackPointer);
+  // No handler of the program's runs in between: it might fork, and the child's thread has no ring.
+  const SignalsBlocked blocked(kAllButFaults);
+  return freshCursor(stackPointer);
+}
+
+// A probe may have the address of its segment's header in a register besides, where it is to store the
+// cursor. Nobody but probes knows such an address, so the register need not be named.
+void putHeader(std::span<std::uint64_t, kWrapRegisters> registers, const SegmentHeader* before,
+               const SegmentHeader* now) {
+  for (std::uint64_t& value : registers)
+    if (value == reinterpret_cast<std::uint64_t>(before)) value = reinterpret_cast<std::uint64_t>(now);
+}
+
 // Null if there may be more to do than to step.
 Word* stepQuickly(Thread& t, std::uint64_t stackPointer) {
   SegmentHeader* const segment = slot();
@@ -76,14 +96,13 @@ extern "C" [[gnu::used]] Word* traceback_step(std::uint64_t frame, std::uint32_t
   return cursor;
 }
 
-// No handler of the program's runs in between: it might fork, and the child's thread has no ring.
-extern "C" [[gnu::used]] Word* traceback_wrap(std::uint64_t stackPointer) {
+extern "C" [[gnu::used]] Word* traceback_wrap(std::uint64_t stackPointer, std::uint64_t* registers) {
   thread().step.frame = 0;
-  if (thread().state == ThreadState::Shared && !inForkedChild())
-    if (Word* const cursor = cursorOfSharer(thread())) return cursor;
-  if (process.sandboxed) return freshCursor(stackPointer);
-  const SignalsBlocked blocked(kAllButFaults);
-  return freshCursor(stackPointer);
+  const SegmentHeader* const before = slot();
+  Word* const cursor = anyCursor(stackPointer);
+  if (slot() != before && registers != nullptr)
+    putHeader(std::span<std::uint64_t, kWrapRegisters>(registers, kWrapRegisters), before, slot());
+  return cursor;
 }
 
 namespace traceback::inject {
@@ -102,7 +121,7 @@ void leaveWrap(int signal, const siginfo_t& info, ucontext_t& context) {
     return;
   auto* saved = reinterpret_cast<std::uint64_t*>(step.frame);
   const std::uint64_t stackPointer = stackPointerAbove(step.frame);
-  const Word* const cursor = traceback_wrap(stackPointer);
+  const Word* const cursor = traceback_wrap(stackPointer, saved);
   saved[step.scratch] = reinterpret_cast<std::uint64_t>(cursor);
   // In the order of the frame.
   constexpr int kRegisters[] = {REG_R15, REG_R14, REG_R13, REG_R12, REG_R11, REG_R10, REG_R9, REG_R8,

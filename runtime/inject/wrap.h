@@ -14,7 +14,8 @@
 
 namespace traceback::inject {
 
-inline constexpr std::uint64_t kWrapFrameSize = 17 * 8 + 128;
+inline constexpr unsigned kWrapRegisters = 15;  // the first words of the frame
+inline constexpr std::uint64_t kWrapFrameSize = (kWrapRegisters + 2) * 8 + 128;
 
 // Call it before the interrupted segment is used, or given up, in the signal's handler; and before
 // leaveRoutine(), for the wrap may be a routine's.
@@ -23,7 +24,7 @@ void leaveWrap(int signal, const siginfo_t& info, ucontext_t& context);
 // Into xmm15, as the interrupted copy finds it.
 inline void putKeptCursor(ucontext_t& context, const Word* cursor) {
   if (context.uc_mcontext.fpregs != nullptr)
-    memcpy(&context.uc_mcontext.fpregs->_xmm[15], &cursor, sizeof cursor);
+    memcpy(&context.uc_mcontext.fpregs->_xmm[15], static_cast<const void*>(&cursor), sizeof cursor);
 }
 
 }  // namespace traceback::inject
@@ -34,6 +35,8 @@ extern "C" {
 // rax, the flags, and where the copy goes on, from the lowest on, and then the red zone; `scratch` is the
 // number of the word that the cursor goes to.
 traceback::inject::Word* traceback_step(std::uint64_t frame, std::uint32_t scratch, bool keepsCursor);
-// The cursor, whatever it takes. `stackPointer` is the function's.
-traceback::inject::Word* traceback_wrap(std::uint64_t stackPointer);
+// The cursor, whatever it takes. `stackPointer` is the function's, and `registers` the first kWrapRegisters
+// words of the frame, or null: where the thread has another segment from now on, those that have the address
+// of the former one's header get the new one's.
+traceback::inject::Word* traceback_wrap(std::uint64_t stackPointer, std::uint64_t* registers);
 }

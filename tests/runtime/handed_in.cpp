@@ -112,7 +112,7 @@ void head(std::uint32_t code, std::uint64_t stackPointer) {
   inject::Word* cursor = inject::cursorOf(*inject::slot());
   if (cursor[1] == format::kSentinelWord)
     cursor = traceback_step(stackPointer - inject::kWrapFrameSize, 0, false);
-  if (cursor == nullptr) cursor = traceback_wrap(stackPointer);
+  if (cursor == nullptr) cursor = traceback_wrap(stackPointer, nullptr);
   inject::writeHead(*inject::slot(), cursor, format::dagRecord(code));
 }
 

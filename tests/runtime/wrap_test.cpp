@@ -77,7 +77,7 @@ class WrapTest : public QObject {
       begin();
       letPass(1 << 22);
       QVERIFY(step() == nullptr);
-      QVERIFY(traceback_wrap(kStack) != nullptr);
+      QVERIFY(traceback_wrap(kStack, nullptr) != nullptr);
       fill(kStack);
       QVERIFY(step() != nullptr);
     });
@@ -156,6 +156,26 @@ class WrapTest : public QObject {
       inject::leaveWrap(SIGUSR1, info, context);
       QCOMPARE(registers[REG_RIP], greg_t{116});
       QCOMPARE(registers[REG_RSP], static_cast<greg_t>(frame - 64));
+    });
+  }
+
+  void whoKeepsTheHeadersAddressGetsTheNewSegments() {
+    beginProcess();
+    inThread([] {
+      std::array<std::uint64_t, inject::kWrapRegisters> registers{};
+      for (std::size_t i = 0; i < registers.size(); ++i) registers[i] = 100 + i;
+      const auto probation = reinterpret_cast<std::uint64_t>(inject::slot());
+      registers[3] = registers[9] = probation;
+      QVERIFY(traceback_wrap(kStack, registers.data()) != nullptr);
+      const auto own = reinterpret_cast<std::uint64_t>(inject::slot());
+      QVERIFY(own != probation);
+      for (std::size_t i = 0; i < registers.size(); ++i)
+        QCOMPARE(registers[i], i == 3 || i == 9 ? own : std::uint64_t{100 + i});
+      // Where the segment stays, so do they.
+      registers[3] = probation;
+      QVERIFY(traceback_wrap(kStack, registers.data()) != nullptr);
+      QCOMPARE(registers[3], probation);
+      QCOMPARE(registers[9], own);
     });
   }
 

@@ -52,23 +52,11 @@ bool CopyChecker::comparesCursor(Line& line, unsigned reg) {
   return compares;
 }
 
-// Behind movq %xmm15, reg:
-//   mov %fs:slot, s; cmp reg, (s); jne load; back:
-bool CopyChecker::checkComparison(Line& line, unsigned reg, std::uint64_t original) {
-  Code segment, compare, branch;
-  if (!take(line, segment) || !take(line, compare) || !take(line, branch)) return false;
-  if (segment.reg0 == reg || compare.base != segment.reg0 || compare.disp != 0 || compare.width != 8 ||
-      branch.id != X86_INS_JNE)
-    return fail(line, compare.address, "does not compare the cursor: " + text(compare) + "; " + text(branch)),
-           false;
-  line.comparisons.push_back({branch.target, line.pc, original, reg, segment.reg0});
-  return true;
-}
-
-// At the start of the copy: movq %xmm15, reg, and that.
+// At the start of the copy:
+//   movq %xmm15, reg; mov %fs:slot, s; cmp reg, (s); jne load; back:
 bool CopyChecker::checkEntryComparison(Line& line, bool& found) {
   const std::uint64_t start = line.pc;
-  Code copy;
+  Code copy, segment, compare, branch;
   if (!take(line, copy)) return false;
   found = copy.id == X86_INS_MOVQ && copy.reg1 == X86_REG_XMM15 && !copy.memory &&
           comparesCursor(line, copy.reg0);
@@ -76,30 +64,31 @@ bool CopyChecker::checkEntryComparison(Line& line, bool& found) {
     line.pc = start;
     return true;
   }
-  if (!checkComparison(line, copy.reg0, line.original.front().address)) return false;
-  const Line::Comparison& compared = line.comparisons.back();
-  line.scratch =
-      std::uint16_t(1U << registerNumber(compared.cursor) | 1U << registerNumber(compared.segment));
+  if (!take(line, segment) || !take(line, compare) || !take(line, branch)) return false;
+  if (segment.reg0 == copy.reg0 || compare.base != segment.reg0 || compare.disp != 0 || compare.width != 8 ||
+      branch.id != X86_INS_JNE)
+    return fail(line, compare.address, "does not compare the cursor: " + text(compare) + "; " + text(branch)),
+           false;
+  line.comparison = {branch.target, line.pc, copy.reg0, segment.reg0};
+  line.scratch = std::uint16_t(1U << registerNumber(copy.reg0) | 1U << registerNumber(segment.reg0));
   return checkScratch(line, start, line.needs->front(), line.scratch, true);
 }
 
 // Out of line: movq (s), %xmm15; mov (s), reg; jmp back
-bool CopyChecker::checkLoads(Line& line, std::uint64_t behindBlocks) {
-  std::uint64_t end = line.pc;
-  for (const Line::Comparison& from : line.comparisons) {
-    if (from.load < behindBlocks)
-      return fail(line, from.load, "the cursor's load is among the blocks"), false;
-    line.pc = from.load;
-    Code load, copy, jump;
-    if (!take(line, load) || !take(line, copy) || !take(line, jump)) return false;
-    if (load.id != X86_INS_MOVQ || load.reg0 != X86_REG_XMM15 || load.base != from.segment ||
-        load.disp != 0 || copy.id != X86_INS_MOV || copy.memoryFirst || copy.reg0 != from.cursor ||
-        copy.base != from.segment || copy.disp != 0 || jump.id != X86_INS_JMP || jump.target != from.back)
-      return fail(line, load.address, "does not load the cursor: " + text(load) + "; " + text(copy)), false;
-    m_places.push_back({from.load, 0, line.pc, from.original, 0});
-    end = std::max(end, line.pc);
-  }
-  line.pc = end;
+bool CopyChecker::checkEntryLoad(Line& line, std::uint64_t behindBlocks) {
+  if (!line.comparison) return true;
+  const Line::Comparison& from = *line.comparison;
+  if (from.load < behindBlocks) return fail(line, from.load, "the cursor's load is among the blocks"), false;
+  const std::uint64_t end = line.pc;
+  line.pc = from.load;
+  Code load, copy, jump;
+  if (!take(line, load) || !take(line, copy) || !take(line, jump)) return false;
+  if (load.id != X86_INS_MOVQ || load.reg0 != X86_REG_XMM15 || load.base != from.segment || load.disp != 0 ||
+      copy.id != X86_INS_MOV || copy.memoryFirst || copy.reg0 != from.cursor || copy.base != from.segment ||
+      copy.disp != 0 || jump.id != X86_INS_JMP || jump.target != from.back)
+    return fail(line, load.address, "does not load the cursor: " + text(load) + "; " + text(copy)), false;
+  m_places.push_back({from.load, 0, line.pc, line.original.front().address, 0});
+  line.pc = std::max(end, line.pc);
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/format/record.h"
 #include "tests/truth/instrumented_file.h"
 #include "tests/truth/second_decoder/code.h"
 #include "tests/truth/second_decoder/fixed_words.h"
@@ -17,6 +18,8 @@
 #include "tests/truth/second_decoder/routines.h"
 
 namespace traceback::truth {
+
+inline constexpr std::int64_t kNextWord = sizeof(format::Word);  // from the cursor
 
 struct Findings {
   std::vector<std::string> wrong;
@@ -98,11 +101,11 @@ class CopyChecker {
     std::vector<bool> wrapsKept;
     std::optional<bool> keeps;  // the cursor in xmm15; not known before its first probe
     std::vector<std::uint64_t> wrapOrigins;
-    struct Comparison {  // of the cursor in xmm15 with that in memory
-      std::uint64_t load, back, original;
+    struct Comparison {  // of the cursor in xmm15 with that in memory, where the copy is entered
+      std::uint64_t load, back;
       unsigned cursor, segment;  // registers
     };
-    std::vector<Comparison> comparisons;
+    std::optional<Comparison> comparison;
     struct Table {
       std::uint64_t lowest, range;
       unsigned indexSize;
@@ -173,14 +176,15 @@ class CopyChecker {
   static bool isReached(const Line& line, std::uint64_t address);
   bool checkHead(Line& line, unsigned reg, bool isCopied, std::uint64_t original);
   bool comparesCursor(Line& line, unsigned reg);
-  bool checkComparison(Line& line, unsigned reg, std::uint64_t original);
   bool checkEntryComparison(Line& line, bool& found);
-  bool checkLoads(Line& line, std::uint64_t behindBlocks);
+  bool checkEntryLoad(Line& line, std::uint64_t behindBlocks);
   bool checkBroughtHead(Line& line, std::uint64_t at, unsigned reg, std::uint64_t original);
   bool looksForSentinel(Line& line, unsigned reg);
   bool checkSentinelByFlags(Line& line, const Code& compare, unsigned reg, bool kept, std::uint64_t original);
   bool checkSentinelByCount(Line& line, const Code& load, unsigned reg, bool kept);
   bool checkClaim(Line& line, unsigned reg, bool kept, bool byFlags);
+  bool stepsOnTheWay(Line& line, unsigned reg);
+  bool checkClaimByHeader(Line& line, unsigned reg, unsigned header, bool kept);
   bool checkSharedHead(Line& line, std::uint64_t original, const Needs& needs, bool& found);
   bool checkSharedBit(Line& line, std::uint64_t branch, bool& found);
   bool checkRoutinesStack(const Line& line, std::uint64_t at, bool isFreeInLeaves);

@@ -13,8 +13,6 @@ namespace traceback::truth {
 
 namespace {
 
-constexpr std::int64_t kNextWord = sizeof(format::Word);  // from the cursor
-
 // A call at the very beginning is the profiler's.
 bool isLeaf(const std::vector<Code>& function) {
   for (std::size_t i = 2; i < function.size(); ++i)
@@ -56,118 +54,32 @@ bool CopyChecker::checkKeeps(Line& line, bool keeps) {
   return true;
 }
 
-bool CopyChecker::isWayToWrap(const Code& lea, const Code& jump, unsigned reg, bool kept) const {
-  const int number = registerNumber(reg);
-  const std::size_t entries =
-      kept ? offsetof(format::ModuleSlots, wrapKept) : offsetof(format::ModuleSlots, wrap);
-  return lea.id == X86_INS_LEA && lea.reg0 == reg && jump.id == X86_INS_JMP && jump.ripOffset != 0 &&
-         number >= 0 && jump.ripTarget == m_file.module.moduleSlots + entries + 8 * unsigned(number);
-}
-
-// Whether what is due looks at the word behind the cursor, which is in `reg`.
-bool CopyChecker::looksForSentinel(Line& line, unsigned reg) {
-  Code c;
-  if (!code(line, c) || c.base != reg || c.disp != kNextWord || c.width != 4) return false;
-  return c.id == X86_INS_CMP ? std::uint32_t(c.imm) == format::kSentinelWord
-                             : c.id == X86_INS_MOV && !c.memoryFirst && c.reg0 == X86_REG_ECX;
-}
-
-//   cmpl $-1, 4(reg); je wrap
-bool CopyChecker::checkSentinelByFlags(Line& line, const Code& compare, unsigned reg, bool kept,
-                                       std::uint64_t original) {
-  Code c;
-  if (compare.base != reg || compare.disp != kNextWord || compare.width != 4 ||
-      std::uint32_t(compare.imm) != format::kSentinelWord)
-    return fail(line, compare.address, text(compare)), false;
-  if (!take(line, c) || c.id != X86_INS_JE) return fail(line, c.address, text(c)), false;
-  line.wraps.emplace_back(c.target, line.pc);
-  line.wrapRegisters.push_back(reg);
-  line.wrapsKept.push_back(kept);
-  line.wrapOrigins.push_back(original);
-  return true;
-}
-
-//   mov 4(reg), %ecx; not %ecx; jrcxz 1f; jmp 2f; 1: lea 2f(%rip), reg; jmp *wrap; 2:
-bool CopyChecker::checkSentinelByCount(Line& line, const Code& load, unsigned reg, bool kept) {
-  if (load.id != X86_INS_MOV || load.memoryFirst || load.reg0 != X86_REG_ECX || load.base != reg ||
-      load.disp != kNextWord)
-    return fail(line, load.address, "not a head probe: " + text(load)), false;
-  Code c, over, go, lea, jump;
-  if (!take(line, c) || c.id != X86_INS_NOT || c.reg0 != X86_REG_ECX)
-    return fail(line, c.address, "not a head probe: " + text(c)), false;
-  if (!take(line, over) || !take(line, go)) return false;
-  if (over.id != X86_INS_JRCXZ || over.target != line.pc || go.id != X86_INS_JMP || !go.direct)
-    return fail(line, over.address, text(over) + "; " + text(go)), false;
-  if (!take(line, lea) || !take(line, jump)) return false;
-  if (!isWayToWrap(lea, jump, reg, kept))
-    return fail(line, lea.address, "not the way to the runtime: " + text(lea) + "; " + text(jump)), false;
-  if (go.target != line.pc) return fail(line, go.address, "leads astray: " + text(go)), false;
-  if (lea.ripTarget != line.pc) return fail(line, lea.address, "the runtime comes back elsewhere"), false;
-  return true;
-}
-
-// With the cursor in xmm15:
-//   mov %fs:slot, reg; paddq step(reg), %xmm15; movlps %xmm15, (reg)
-// with the flags dead, or not:
-//   mov %fs:slot, reg; addq $4, (reg)
-//   mov %fs:slot, %rcx; lea 4(reg), reg; mov reg, (%rcx)
-bool CopyChecker::checkClaim(Line& line, unsigned reg, bool kept, bool byFlags) {
-  Code c;
-  const auto next = [&](unsigned id, auto&& isGood) {
-    if (!take(line, c)) return false;
-    if (c.id == id && isGood()) return true;
-    return fail(line, c.address, "not a step of the cursor: " + text(c)), false;
-  };
-  constexpr auto kStep = std::int64_t(offsetof(format::SegmentHeader, step));
-  const unsigned header = kept || byFlags ? reg : unsigned{X86_REG_RCX};
-  if (!next(X86_INS_MOV, [&] {
-        return c.segment == X86_REG_FS && !c.memoryFirst && c.base == X86_REG_INVALID &&
-               c.disp == format::kThreadSlot && c.reg0 == header;
-      }))
-    return false;
-  if (kept) {
-    return next(X86_INS_PADDQ,
-                [&] { return c.reg0 == X86_REG_XMM15 && c.base == header && c.disp == kStep; }) &&
-           next(X86_INS_MOVLPS,
-                [&] { return c.memoryFirst && c.base == header && c.disp == 0 && c.reg1 == X86_REG_XMM15; });
-  }
-  if (byFlags) {
-    return next(X86_INS_ADD, [&] {
-      return c.memoryFirst && c.base == header && c.disp == 0 && c.imm == kNextWord && c.width == 8;
-    });
-  }
-  return reg != header &&
-         next(X86_INS_LEA,
-              [&] { return c.reg0 == reg && c.base == reg && c.disp == kNextWord && c.width == 8; }) &&
-         next(X86_INS_MOV, [&] {
-           return c.memoryFirst && c.base == header && c.disp == 0 && c.reg1 == reg && c.width == 8;
-         });
-}
-
 //   (mov %fs:slot, reg;) movq (reg), %xmm15; mov (reg), reg    where control comes with something else in it
 //   movq %xmm15, reg                                           elsewhere, if the copy keeps the cursor;
 //                                                              behind a call that brings it, with a NOP in
 //                                                              front perhaps
-//   movq %xmm15, reg; mov %fs:slot, s; cmp reg, (s); jne       where something else may be in it
 //   (mov %fs:slot, reg;) mov (reg), reg                        if not
+//   (mov %fs:slot, header;) mov (header), reg                  in place of the first and the last
 // then: is there a sentinel behind it, movl $record, 4(reg), and the step. What is in parentheses, or the
 // movq, was taken already.
 bool CopyChecker::checkHead(Line& line, unsigned reg, bool isCopied, std::uint64_t original) {
   Code c;
   bool loads = false;
+  const unsigned header = reg;
   if (!isCopied) {
     if (!take(line, c)) return false;
     loads = c.id == X86_INS_MOVQ && c.reg0 == X86_REG_XMM15 && c.base == reg && c.disp == 0;
     if (loads && !take(line, c)) return false;
-    if (c.id != X86_INS_MOV || c.memoryFirst || c.reg0 != reg || c.base != reg || c.disp != 0)
+    if (c.id != X86_INS_MOV || c.memoryFirst || c.width != 8 || (loads && c.reg0 != reg) ||
+        c.base != header || c.disp != 0)
       return fail(line, c.address, "does not take the cursor: " + text(c)), false;
+    reg = c.reg0;
   }
-  const bool kept = isCopied || loads;
+  const bool hasHeader = !isCopied && reg != header;
+  const bool kept = hasHeader ? stepsOnTheWay(line, reg) : isCopied || loads;
   if (!checkKeeps(line, kept)) return false;
   if (isCopied) {
-    if (comparesCursor(line, reg)) {
-      if (!checkComparison(line, reg, original)) return false;
-    } else if (callInFront(line, original) == nullptr) {
+    if (callInFront(line, original) == nullptr) {
       m_needCursor.insert(original);
     } else if (!checkBroughtHead(line, line.pc - format::kBroughtHeadSize, reg, original)) {
       return false;
@@ -175,13 +87,16 @@ bool CopyChecker::checkHead(Line& line, unsigned reg, bool isCopied, std::uint64
   }
   if (!take(line, c)) return false;
   const bool byFlags = c.id == X86_INS_CMP;
+  if (hasHeader && !byFlags)
+    return fail(line, c.address, "keeps the header, but no flags: " + text(c)), false;
   if (!(byFlags ? checkSentinelByFlags(line, c, reg, kept, original)
                 : checkSentinelByCount(line, c, reg, kept)))
     return false;
   if (!take(line, c) || c.id != X86_INS_MOV || !c.memoryFirst || c.base != reg || c.disp != kNextWord ||
       c.width != 4)
     return fail(line, c.address, "no record is written: " + text(c)), false;
-  return checkRecord(line, c, original) && checkClaim(line, reg, kept, byFlags);
+  if (!checkRecord(line, c, original)) return false;
+  return hasHeader ? checkClaimByHeader(line, reg, header, kept) : checkClaim(line, reg, kept, byFlags);
 }
 
 bool CopyChecker::checkRecord(Line& line, const Code& c, std::uint64_t original) {
@@ -304,8 +219,7 @@ bool CopyChecker::checkProbe(Line& line, Probe kind, std::uint64_t original, con
     return false;
   // The first head of a copy may be the first that says where the cursor is.
   const bool isCopied = c.id == X86_INS_MOVQ && c.reg1 == X86_REG_XMM15 && !c.memory &&
-                        line.keeps.value_or(kind == Probe::Head &&
-                                            (looksForSentinel(line, c.reg0) || comparesCursor(line, c.reg0)));
+                        line.keeps.value_or(kind == Probe::Head && looksForSentinel(line, c.reg0));
   if (!isCopied &&
       (c.id != X86_INS_MOV || c.segment != X86_REG_FS || c.memoryFirst || c.disp != format::kThreadSlot)) {
     line.pc = start;
@@ -314,10 +228,10 @@ bool CopyChecker::checkProbe(Line& line, Probe kind, std::uint64_t original, con
   found = true;
   const unsigned reg = c.reg0;
   const std::uint64_t core = line.pc;
-  bool isHead = isCopied && (looksForSentinel(line, reg) || comparesCursor(line, reg));
+  bool isHead = isCopied && looksForSentinel(line, reg);
   if (!isCopied) {
     if (!take(line, c)) return false;
-    isHead = c.id == X86_INS_MOVQ || looksForSentinel(line, reg);
+    isHead = c.id == X86_INS_MOVQ || looksForSentinel(line, c.reg0);
   }
   if (!isHead) {
     if (!isCopied && (c.id != X86_INS_MOV || c.memoryFirst || c.reg0 != reg || c.base != reg || c.disp != 0))
@@ -391,7 +305,7 @@ bool CopyChecker::checkWraps(Line& line) {
     end = std::max(end, line.pc);
   }
   line.pc = end;
-  return checkLoads(line, behindBlocks);
+  return checkEntryLoad(line, behindBlocks);
 }
 
 }  // namespace traceback::truth
