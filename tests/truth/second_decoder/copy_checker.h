@@ -4,6 +4,7 @@
 // still needs.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -182,6 +183,9 @@ class CopyChecker {
   bool looksForSentinel(Line& line, unsigned reg);
   bool checkSentinelByFlags(Line& line, const Code& compare, unsigned reg, bool kept, std::uint64_t original);
   bool checkSentinelByCount(Line& line, const Code& load, unsigned reg, bool kept);
+  bool checkStep(Line& line, unsigned id, const std::function<bool(const Code&)>& isGood);
+  bool checkStepInMemory(Line& line, unsigned header);
+  bool checkStoredCursor(Line& line, unsigned reg, unsigned header);
   bool checkClaim(Line& line, unsigned reg, bool kept, bool byFlags);
   bool stepsOnTheWay(Line& line, unsigned reg);
   bool checkClaimByHeader(Line& line, unsigned reg, unsigned header, bool kept);

@@ -69,26 +69,38 @@ bool CopyChecker::stepsOnTheWay(Line& line, unsigned reg) {
   return steps;
 }
 
+// Whether what is due is that instruction, of a step of the cursor.
+bool CopyChecker::checkStep(Line& line, unsigned id, const std::function<bool(const Code&)>& isGood) {
+  Code c;
+  if (!take(line, c)) return false;
+  if (c.id == id && isGood(c)) return true;
+  return fail(line, c.address, "not a step of the cursor: " + text(c)), false;
+}
+
+//   addq $4, (header)
+bool CopyChecker::checkStepInMemory(Line& line, unsigned header) {
+  return checkStep(line, X86_INS_ADD, [header](const Code& c) {
+    return c.memoryFirst && c.base == header && c.disp == 0 && c.imm == kNextWord && c.width == 8;
+  });
+}
+
+//   mov reg, (header)
+bool CopyChecker::checkStoredCursor(Line& line, unsigned reg, unsigned header) {
+  return checkStep(line, X86_INS_MOV, [reg, header](const Code& c) {
+    return c.memoryFirst && c.base == header && c.disp == 0 && c.reg1 == reg && c.width == 8;
+  });
+}
+
 // With the header's address in a register of its own, and the cursor in xmm15 from now on, or not:
 //   add $4, reg; movq reg, %xmm15; mov reg, (header)
 //   addq $4, (header)
 bool CopyChecker::checkClaimByHeader(Line& line, unsigned reg, unsigned header, bool kept) {
-  Code c;
-  const auto next = [&](unsigned id, auto&& isGood) {
-    if (!take(line, c)) return false;
-    if (c.id == id && isGood()) return true;
-    return fail(line, c.address, "not a step of the cursor: " + text(c)), false;
-  };
-  if (!kept) {
-    return next(X86_INS_ADD, [&] {
-      return c.memoryFirst && c.base == header && c.disp == 0 && c.imm == kNextWord && c.width == 8;
-    });
-  }
-  return next(X86_INS_ADD, [&] { return !c.memory && c.reg0 == reg && c.imm == kNextWord; }) &&
-         next(X86_INS_MOVQ, [&] { return !c.memory && c.reg0 == X86_REG_XMM15 && c.reg1 == reg; }) &&
-         next(X86_INS_MOV, [&] {
-           return c.memoryFirst && c.base == header && c.disp == 0 && c.reg1 == reg && c.width == 8;
-         });
+  if (!kept) return checkStepInMemory(line, header);
+  return checkStep(line, X86_INS_ADD,
+                   [reg](const Code& c) { return !c.memory && c.reg0 == reg && c.imm == kNextWord; }) &&
+         checkStep(line, X86_INS_MOVQ,
+                   [reg](const Code& c) { return !c.memory && c.reg0 == X86_REG_XMM15 && c.reg1 == reg; }) &&
+         checkStoredCursor(line, reg, header);
 }
 
 // With the cursor in xmm15:
@@ -97,36 +109,29 @@ bool CopyChecker::checkClaimByHeader(Line& line, unsigned reg, unsigned header, 
 //   mov %fs:slot, reg; addq $4, (reg)
 //   mov %fs:slot, %rcx; lea 4(reg), reg; mov reg, (%rcx)
 bool CopyChecker::checkClaim(Line& line, unsigned reg, bool kept, bool byFlags) {
-  Code c;
-  const auto next = [&](unsigned id, auto&& isGood) {
-    if (!take(line, c)) return false;
-    if (c.id == id && isGood()) return true;
-    return fail(line, c.address, "not a step of the cursor: " + text(c)), false;
-  };
   constexpr auto kStep = std::int64_t(offsetof(format::SegmentHeader, step));
   const unsigned header = kept || byFlags ? reg : unsigned{X86_REG_RCX};
-  if (!next(X86_INS_MOV, [&] {
+  if (!checkStep(line, X86_INS_MOV, [header](const Code& c) {
         return c.segment == X86_REG_FS && !c.memoryFirst && c.base == X86_REG_INVALID &&
                c.disp == format::kThreadSlot && c.reg0 == header;
       }))
     return false;
   if (kept) {
-    return next(X86_INS_PADDQ,
-                [&] { return c.reg0 == X86_REG_XMM15 && c.base == header && c.disp == kStep; }) &&
-           next(X86_INS_MOVLPS,
-                [&] { return c.memoryFirst && c.base == header && c.disp == 0 && c.reg1 == X86_REG_XMM15; });
+    return checkStep(line, X86_INS_PADDQ,
+                     [=](const Code& c) {
+                       return c.reg0 == X86_REG_XMM15 && c.base == header && c.disp == kStep;
+                     }) &&
+           checkStep(line, X86_INS_MOVLPS, [header](const Code& c) {
+             return c.memoryFirst && c.base == header && c.disp == 0 && c.reg1 == X86_REG_XMM15;
+           });
   }
-  if (byFlags) {
-    return next(X86_INS_ADD, [&] {
-      return c.memoryFirst && c.base == header && c.disp == 0 && c.imm == kNextWord && c.width == 8;
-    });
-  }
+  if (byFlags) return checkStepInMemory(line, header);
   return reg != header &&
-         next(X86_INS_LEA,
-              [&] { return c.reg0 == reg && c.base == reg && c.disp == kNextWord && c.width == 8; }) &&
-         next(X86_INS_MOV, [&] {
-           return c.memoryFirst && c.base == header && c.disp == 0 && c.reg1 == reg && c.width == 8;
-         });
+         checkStep(line, X86_INS_LEA,
+                   [reg](const Code& c) {
+                     return c.reg0 == reg && c.base == reg && c.disp == kNextWord && c.width == 8;
+                   }) &&
+         checkStoredCursor(line, reg, header);
 }
 
 }  // namespace traceback::truth
