@@ -26,8 +26,7 @@ bool HeadForms::isEnteredByCalls(const Block& block) const {
 Cursor HeadForms::cursorAt(const Block& block) const {
   if (!m_keeps) return Cursor::InMemory;
   constexpr auto kFromElsewhere = format::kBlockReturnPoint | format::kBlockLandingPad;
-  const bool shared = isShared(block);
-  if (isBrought(block)) return shared ? Cursor::Kept : Cursor::Brought;
+  if (isBrought(block)) return isShared(block) ? Cursor::Kept : Cursor::Brought;
   return (block.flags & kFromElsewhere) == 0 && !sharesEntry(block) ? Cursor::Kept : Cursor::Loaded;
 }
 

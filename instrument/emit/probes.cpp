@@ -57,17 +57,6 @@ Label boundLabel(CodeBuilder& code) {
   return label;
 }
 
-// In front of what is to know the cursor: movq %xmm15, r; mov %fs:-4096, s; cmp r, (s); jne load
-CursorLoad compareCursor(CodeBuilder& code, unsigned r, unsigned s) {
-  CursorLoad out{.load = code.newLabel(), .back = {}, .cursor = r, .segment = s};
-  copyKept(code, r);
-  loadSegment(code, s);
-  code.bytes({rex(true, r, s), 0x39, modrm(0, r, s)});
-  code.branch(kNotEqual, out.load);
-  out.back = boundLabel(code);
-  return out;
-}
-
 // movl $record, 4(reg)
 Label emitRecord(CodeBuilder& code, unsigned reg, std::uint32_t record) {
   const Label label = boundLabel(code);
@@ -150,8 +139,14 @@ void emitWrap(CodeBuilder& code, const HeadProbe& probe, VirtAddr moduleSlots) {
 std::optional<CursorLoad> emitCursorComparison(CodeBuilder& code, Free free) {
   Scratch scratch(code, free);
   if (!free.flags || scratch.dead() < 2) return std::nullopt;
-  const unsigned r = scratch.take();
-  return compareCursor(code, r, scratch.take());
+  const unsigned r = scratch.take(), s = scratch.take();
+  CursorLoad out{.load = code.newLabel(), .back = {}, .cursor = r, .segment = s};
+  copyKept(code, r);
+  loadSegment(code, s);
+  code.bytes({rex(true, r, s), 0x39, modrm(0, r, s)});  // cmp r, (s)
+  code.branch(kNotEqual, out.load);
+  out.back = boundLabel(code);
+  return out;
 }
 
 void emitLoad(CodeBuilder& code, const CursorLoad& load) {

@@ -19,14 +19,19 @@
 //
 //   head    movq %xmm15, r; cmpl $-1, 4(r); je wrap; movl $record, 4(r)
 //           mov %fs:-4096, r; paddq 48(r), %xmm15; movlps %xmm15, (r)
-//           behind calls of what may have lost it and at landing pads it is loaded, and there with another
-//           dead register s, which is few bytes: mov %fs:-4096, s; mov (s), r; and the look and the record,
-//           and add $4, r; movq r, %xmm15; mov r, (s) without that, in front: mov %fs:-4096, r; movq (r),
-//           %xmm15; mov (r), r behind calls of what brings it along, nothing, but that first instruction can
-//           be written over by a call of a load routine (load_routines.h): it may have a NOP in front
-//   entry   from copies that do not keep it, and through the gate, it is compared, if two registers are dead,
-//   for
-//           a value that is loaded has to wait for the store of the one before:
+//
+//           Behind calls of what may have lost it, and at landing pads, it is loaded. With another dead
+//           register s, which keeps the header's address and takes fewer bytes:
+//           mov %fs:-4096, s; mov (s), r; cmpl $-1, 4(r); je wrap; movl $record, 4(r)
+//           add $4, r; movq r, %xmm15; mov r, (s)
+//           Without, the form on top has in place of its first instruction:
+//           mov %fs:-4096, r; movq (r), %xmm15; mov (r), r
+//
+//           Behind calls of what brings it along, the form on top, whose first instruction can be written
+//           over by a call of a load routine there (load_routines.h), and may have a NOP in front.
+//
+//   entry   For copies that do not keep it, and whoever comes by the gate, it is compared, if two registers
+//           are dead, for a value that is loaded has to wait for the store of the one before:
 //           movq %xmm15, r; mov %fs:-4096, s; cmp r, (s); jne load
 //   load    movq (s), %xmm15; mov (s), r; jmp back         out of line
 //   wrap    by ModuleSlots.wrapKept, which sets xmm15 too
@@ -37,8 +42,11 @@
 // another segment, and so never finds a word of its own there. All light probes change single bytes: a load
 // of the whole word behind the store of one would wait until that is in the cache.
 //
-// Where the cursor is in memory alone, with another dead register: mov %fs:-4096, s; mov (s), r; ...; addq
-// $4, (s). A wrap that comes back with another segment puts the header's address of that into s (wrap.cpp).
+// Where the cursor is in memory alone, with another dead register s:
+//
+//   head    mov %fs:-4096, s; mov (s), r; cmpl $-1, 4(r); je wrap; movl $record, 4(r); addq $4, (s)
+//
+// A wrap that comes back with another segment puts the header's address of that into s (wrap.cpp).
 //
 // With the flags live, forms that touch none: lea to step (in a second register) and to set the bit (which is
 // known to be clear), not and jrcxz to test for the sentinel. A register that is not dead is kept in a spill

@@ -64,9 +64,8 @@ Word* anyCursor(std::uint64_t stackPointer) {
 
 // A probe may have the address of its segment's header in a register besides, where it is to store the
 // cursor. Nobody but probes knows such an address, so the register need not be named.
-void putHeader(std::span<std::uint64_t, kWrapRegisters> registers, const SegmentHeader* before,
-               const SegmentHeader* now) {
-  for (std::uint64_t& value : registers)
+void putHeader(std::uint64_t* registers, const SegmentHeader* before, const SegmentHeader* now) {
+  for (std::uint64_t& value : std::span(registers, kWrapRegisters))
     if (value == reinterpret_cast<std::uint64_t>(before)) value = reinterpret_cast<std::uint64_t>(now);
 }
 
@@ -100,8 +99,7 @@ extern "C" [[gnu::used]] Word* traceback_wrap(std::uint64_t stackPointer, std::u
   thread().step.frame = 0;
   const SegmentHeader* const before = slot();
   Word* const cursor = anyCursor(stackPointer);
-  if (slot() != before && registers != nullptr)
-    putHeader(std::span<std::uint64_t, kWrapRegisters>(registers, kWrapRegisters), before, slot());
+  if (slot() != before && registers != nullptr) putHeader(registers, before, slot());
   return cursor;
 }
 

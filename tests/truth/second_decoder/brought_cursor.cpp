@@ -41,30 +41,21 @@ bool CopyChecker::checkCursorLoad(Line& line, const Needs& needs, bool& found) {
   return checkScratch(line, start, needs, line.scratch, false);
 }
 
-// Whether what is due compares the cursor in `reg` with that in memory.
-bool CopyChecker::comparesCursor(Line& line, unsigned reg) {
-  const std::uint64_t start = line.pc;
-  Code load, compare;
-  const bool compares = take(line, load) && load.id == X86_INS_MOV && load.segment == X86_REG_FS &&
-                        !load.memoryFirst && load.disp == format::kThreadSlot && code(line, compare) &&
-                        compare.id == X86_INS_CMP && compare.memoryFirst && compare.reg1 == reg;
-  line.pc = start;
-  return compares;
-}
-
 // At the start of the copy:
 //   movq %xmm15, reg; mov %fs:slot, s; cmp reg, (s); jne load; back:
 bool CopyChecker::checkEntryComparison(Line& line, bool& found) {
   const std::uint64_t start = line.pc;
   Code copy, segment, compare, branch;
   if (!take(line, copy)) return false;
-  found = copy.id == X86_INS_MOVQ && copy.reg1 == X86_REG_XMM15 && !copy.memory &&
-          comparesCursor(line, copy.reg0);
+  found = copy.id == X86_INS_MOVQ && copy.reg1 == X86_REG_XMM15 && !copy.memory && take(line, segment) &&
+          segment.id == X86_INS_MOV && segment.segment == X86_REG_FS && !segment.memoryFirst &&
+          segment.disp == format::kThreadSlot && take(line, compare) && compare.id == X86_INS_CMP &&
+          compare.memoryFirst && compare.reg1 == copy.reg0;
   if (!found) {
     line.pc = start;
     return true;
   }
-  if (!take(line, segment) || !take(line, compare) || !take(line, branch)) return false;
+  if (!take(line, branch)) return false;
   if (segment.reg0 == copy.reg0 || compare.base != segment.reg0 || compare.disp != 0 || compare.width != 8 ||
       branch.id != X86_INS_JNE)
     return fail(line, compare.address, "does not compare the cursor: " + text(compare) + "; " + text(branch)),

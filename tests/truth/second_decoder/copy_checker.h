@@ -176,7 +176,6 @@ class CopyChecker {
   void checkReached(const Line& line);
   static bool isReached(const Line& line, std::uint64_t address);
   bool checkHead(Line& line, unsigned reg, bool isCopied, std::uint64_t original);
-  bool comparesCursor(Line& line, unsigned reg);
   bool checkEntryComparison(Line& line, bool& found);
   bool checkEntryLoad(Line& line, std::uint64_t behindBlocks);
   bool checkBroughtHead(Line& line, std::uint64_t at, unsigned reg, std::uint64_t original);
