@@ -14,7 +14,7 @@
 #include "runtime/collect/service_client.h"
 #include "runtime/collect/site_rules.h"
 #include "runtime/collect/system_file.h"
-#include "runtime/inject/policy.h"
+#include "runtime/inject/snaps/policy.h"
 
 namespace {
 

@@ -15,10 +15,10 @@
 
 #include "app/viewer/dropped_file.h"
 #include "app/viewer/shortcuts_dialog.h"
-#include "views/code_pane.h"
-#include "views/compare_pane.h"
-#include "views/formatting.h"
-#include "views/pane_header.h"
+#include "views/common/formatting.h"
+#include "views/common/pane_header.h"
+#include "views/compare/compare_pane.h"
+#include "views/source/code_pane.h"
 
 namespace traceback::app {
 namespace {

@@ -13,9 +13,9 @@
 #include "app/viewer/shortcuts.h"
 #include "model/compare/comparison.h"
 #include "model/compare/entry_keys.h"
-#include "views/background_job.h"
-#include "views/navigator.h"
-#include "views/source_cache.h"
+#include "views/common/background_job.h"
+#include "views/moving/navigator.h"
+#include "views/source/source_cache.h"
 
 class QComboBox;
 class QLabel;

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "app/viewer/settings.h"
-#include "views/code_provider.h"
+#include "views/source/code_provider.h"
 
 namespace traceback::app {
 

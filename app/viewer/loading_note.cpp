@@ -6,7 +6,7 @@
 #include <QToolButton>
 #include <algorithm>
 
-#include "views/icons.h"
+#include "views/common/icons.h"
 
 namespace traceback::app {
 namespace {

@@ -17,7 +17,7 @@
 #include "app/viewer/options.h"
 #include "app/viewer/paint_clock.h"
 #include "app/viewer/translation.h"
-#include "views/icons.h"
+#include "views/common/icons.h"
 
 namespace traceback::app {
 namespace {

@@ -14,12 +14,12 @@
 #include "app/viewer/settings.h"
 #include "app/viewer/shortcuts.h"
 #include "model/export/trace_export.h"
-#include "views/annotations.h"
-#include "views/background_job.h"
-#include "views/code_provider.h"
-#include "views/end_values.h"
-#include "views/navigator.h"
-#include "views/source_cache.h"
+#include "views/common/background_job.h"
+#include "views/moving/navigator.h"
+#include "views/notes/annotations.h"
+#include "views/source/code_provider.h"
+#include "views/source/source_cache.h"
+#include "views/values/end_values.h"
 
 class QActionGroup;
 class QDockWidget;

@@ -14,13 +14,13 @@
 #include "app/viewer/compare_window.h"
 #include "app/viewer/export_dialog.h"
 #include "app/viewer/main_window.h"
-#include "views/annotations_panel.h"
-#include "views/code_pane.h"
-#include "views/entry_text.h"
-#include "views/formatting.h"
-#include "views/history_panel.h"
-#include "views/trace_delegate.h"
-#include "views/trace_pane.h"
+#include "views/common/formatting.h"
+#include "views/history/history_panel.h"
+#include "views/notes/annotations_panel.h"
+#include "views/source/code_pane.h"
+#include "views/trace/entry_text.h"
+#include "views/trace/trace_delegate.h"
+#include "views/trace/trace_pane.h"
 
 namespace traceback::app {
 

@@ -16,13 +16,13 @@
 #include "app/viewer/seek_actions.h"
 #include "app/viewer/shortcuts_dialog.h"
 #include "app/viewer/step_actions.h"
-#include "views/annotations_panel.h"
-#include "views/code_pane.h"
-#include "views/code_view.h"
-#include "views/find_bar.h"
-#include "views/icons.h"
-#include "views/search_box.h"
-#include "views/trace_pane.h"
+#include "views/common/icons.h"
+#include "views/notes/annotations_panel.h"
+#include "views/search/search_box.h"
+#include "views/source/code_pane.h"
+#include "views/source/code_view.h"
+#include "views/source/find_bar.h"
+#include "views/trace/trace_pane.h"
 
 namespace traceback::app {
 

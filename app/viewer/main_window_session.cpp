@@ -5,9 +5,9 @@
 #include <QLineEdit>
 
 #include "app/viewer/main_window.h"
-#include "views/code_pane.h"
-#include "views/filter_bar.h"
-#include "views/trace_pane.h"
+#include "views/source/code_pane.h"
+#include "views/trace/filter_bar.h"
+#include "views/trace/trace_pane.h"
 
 namespace traceback::app {
 

@@ -7,8 +7,8 @@
 #include "app/viewer/editor.h"
 #include "app/viewer/main_window.h"
 #include "app/viewer/source_folders_dialog.h"
-#include "views/code_pane.h"
-#include "views/trace_pane.h"
+#include "views/source/code_pane.h"
+#include "views/trace/trace_pane.h"
 
 namespace traceback::app {
 namespace {

@@ -1,15 +1,15 @@
 // Which panels there are. To add one, add its entry (and its headers) here.
 #include "app/viewer/incoming/incoming_panel.h"
 #include "app/viewer/panels.h"
-#include "views/all_threads_panel.h"
-#include "views/annotations_panel.h"
-#include "views/answers_panel.h"
-#include "views/history_panel.h"
-#include "views/lanes_panel.h"
-#include "views/side_by_side.h"
-#include "views/side_panels.h"
-#include "views/values_panel.h"
-#include "views/waits_model.h"
+#include "views/history/history_panel.h"
+#include "views/notes/annotations_panel.h"
+#include "views/search/answers_panel.h"
+#include "views/threads/all_threads_panel.h"
+#include "views/threads/lanes_panel.h"
+#include "views/threads/side_by_side.h"
+#include "views/threads/waits_model.h"
+#include "views/trace/side_panels.h"
+#include "views/values/values_panel.h"
 
 namespace traceback::app {
 namespace {

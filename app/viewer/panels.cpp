@@ -7,8 +7,8 @@
 #include <QMainWindow>
 #include <QToolButton>
 
-#include "views/icons.h"
-#include "views/pane_header.h"
+#include "views/common/icons.h"
+#include "views/common/pane_header.h"
 
 namespace traceback::app {
 

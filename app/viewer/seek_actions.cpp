@@ -4,7 +4,7 @@
 
 #include "app/viewer/shortcuts.h"
 #include "model/instruction_steps.h"
-#include "views/formatting.h"
+#include "views/common/formatting.h"
 
 namespace traceback::app {
 namespace {

@@ -6,8 +6,8 @@
 #include <QObject>
 #include <array>
 
-#include "views/code_pane.h"
-#include "views/finder.h"
+#include "views/moving/finder.h"
+#include "views/source/code_pane.h"
 
 class QAction;
 

@@ -9,8 +9,8 @@
 #include "app/viewer/load_job.h"
 #include "app/viewer/settings.h"
 #include "app/viewer/source_reach.h"
-#include "views/code_provider.h"
-#include "views/end_values.h"
+#include "views/source/code_provider.h"
+#include "views/values/end_values.h"
 
 namespace traceback::app {
 

@@ -11,7 +11,7 @@
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
-#include "views/list_style.h"
+#include "views/common/list_style.h"
 
 namespace traceback::app {
 namespace {

@@ -12,8 +12,8 @@
 #include <QVBoxLayout>
 #include <utility>
 
-#include "views/formatting.h"
-#include "views/list_style.h"
+#include "views/common/formatting.h"
+#include "views/common/list_style.h"
 
 namespace traceback::app {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "app/viewer/source_reach.h"
-#include "views/background_job.h"
+#include "views/common/background_job.h"
 
 class QLabel;
 class QLineEdit;

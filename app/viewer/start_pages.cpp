@@ -12,9 +12,9 @@
 
 #include "app/viewer/incoming/incoming_panel.h"
 #include "app/viewer/incoming/incoming_snaps.h"
-#include "views/icons.h"
-#include "views/theme.h"
-#include "views/trace_delegate.h"
+#include "views/common/icons.h"
+#include "views/common/theme.h"
+#include "views/trace/trace_delegate.h"
 
 namespace traceback::app {
 namespace {

@@ -3,8 +3,8 @@
 #include <QAction>
 
 #include "app/viewer/shortcuts.h"
-#include "views/code_pane.h"
-#include "views/icons.h"
+#include "views/common/icons.h"
+#include "views/source/code_pane.h"
 
 namespace traceback::app {
 namespace {

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "model/stepping.h"
-#include "views/navigator.h"
+#include "views/moving/navigator.h"
 
 class QAction;
 

@@ -44,8 +44,8 @@
 // signals leave it alone.
 //
 // Who is interrupted in a routine is in the middle of a probe: the runtime brings it to one of its ends
-// before anybody looks (runtime/inject/routines.h), for which the module table says where `claimed` and so on
-// are.
+// before anybody looks (runtime/inject/modules/routines.h), for which the module table says where `claimed`
+// and so on are.
 #pragma once
 
 #include <cstdint>

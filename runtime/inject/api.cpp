@@ -6,16 +6,16 @@
 #include <stdarg.h>
 #include <sys/stat.h>
 
-#include "runtime/inject/actions.h"
-#include "runtime/inject/alternate_stack.h"
-#include "runtime/inject/levels.h"
-#include "runtime/inject/libc.h"
-#include "runtime/inject/modules.h"
-#include "runtime/inject/process.h"
-#include "runtime/inject/rings.h"
-#include "runtime/inject/sharing.h"
-#include "runtime/inject/system.h"
-#include "runtime/inject/trigger.h"
+#include "runtime/inject/kernel/system.h"
+#include "runtime/inject/libc/libc.h"
+#include "runtime/inject/modules/modules.h"
+#include "runtime/inject/process/process.h"
+#include "runtime/inject/rings/rings.h"
+#include "runtime/inject/rings/sharing.h"
+#include "runtime/inject/signals/actions.h"
+#include "runtime/inject/signals/alternate_stack.h"
+#include "runtime/inject/signals/levels.h"
+#include "runtime/inject/snaps/trigger.h"
 
 using namespace traceback::inject;
 

@@ -2,19 +2,19 @@
 #include <errno.h>
 
 #include "runtime/format/cache.h"
-#include "runtime/inject/actions.h"
-#include "runtime/inject/collector.h"
-#include "runtime/inject/environment.h"
-#include "runtime/inject/files.h"
-#include "runtime/inject/libc.h"
-#include "runtime/inject/modules.h"
-#include "runtime/inject/names.h"
-#include "runtime/inject/policy_file.h"
-#include "runtime/inject/process.h"
-#include "runtime/inject/reports.h"
-#include "runtime/inject/rings.h"
-#include "runtime/inject/throws.h"
-#include "runtime/inject/trigger.h"
+#include "runtime/inject/kernel/files.h"
+#include "runtime/inject/libc/libc.h"
+#include "runtime/inject/libc/names.h"
+#include "runtime/inject/modules/modules.h"
+#include "runtime/inject/process/environment.h"
+#include "runtime/inject/process/process.h"
+#include "runtime/inject/rings/rings.h"
+#include "runtime/inject/signals/actions.h"
+#include "runtime/inject/snaps/collector.h"
+#include "runtime/inject/snaps/policy_file.h"
+#include "runtime/inject/snaps/reports.h"
+#include "runtime/inject/snaps/throws.h"
+#include "runtime/inject/snaps/trigger.h"
 
 extern "C" {
 int on_exit(void (*)(int, void*), void*) noexcept;

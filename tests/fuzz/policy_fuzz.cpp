@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/inject/policy.h"
-#include "runtime/inject/type_names.h"
+#include "runtime/inject/snaps/policy.h"
+#include "runtime/inject/snaps/type_names.h"
 #include "tests/fuzz/fuzz_target.h"
 
 using namespace traceback::inject;

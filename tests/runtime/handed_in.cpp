@@ -9,14 +9,14 @@
 #include <mutex>
 #include <thread>
 
-#include "runtime/inject/alternate_stack.h"
-#include "runtime/inject/clock.h"
-#include "runtime/inject/collector.h"
-#include "runtime/inject/own_fault.h"
-#include "runtime/inject/process.h"
-#include "runtime/inject/ring_file.h"
-#include "runtime/inject/segment.h"
-#include "runtime/inject/wrap.h"
+#include "runtime/inject/process/process.h"
+#include "runtime/inject/rings/clock.h"
+#include "runtime/inject/rings/ring_file.h"
+#include "runtime/inject/rings/segment.h"
+#include "runtime/inject/rings/wrap.h"
+#include "runtime/inject/signals/alternate_stack.h"
+#include "runtime/inject/signals/own_fault.h"
+#include "runtime/inject/snaps/collector.h"
 
 extern "C" {
 // What rings.cpp calls here instead of pthread_setspecific() and pthread_key_create().

@@ -15,8 +15,8 @@
 
 #include "ring_dump.h"
 #include "runtime/format/process.h"
-#include "runtime/inject/levels.h"
-#include "runtime/inject/thread.h"
+#include "runtime/inject/rings/thread.h"
+#include "runtime/inject/signals/levels.h"
 
 namespace traceback::testing {
 

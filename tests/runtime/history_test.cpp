@@ -1,5 +1,5 @@
 // The coarse history: its state machine with time and memory handed in, and what real runs leave.
-#include "runtime/inject/history.h"
+#include "runtime/inject/rings/history.h"
 
 #include <signal.h>
 

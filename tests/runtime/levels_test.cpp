@@ -1,6 +1,6 @@
-// The levels of signal handlers (runtime/inject/levels.h) in this process, with memory, time and signals
-// handed in: whatever interrupts what, and however it is left, each writes to its own segment, and what was
-// interrupted goes on where it was.
+// The levels of signal handlers (runtime/inject/signals/levels.h) in this process, with memory, time and
+// signals handed in: whatever interrupts what, and however it is left, each writes to its own segment, and
+// what was interrupted goes on where it was.
 //
 // TRACEBACK_SEED chooses what happens.
 #include <QTest>
@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "handed_in.h"
-#include "runtime/inject/rings.h"
+#include "runtime/inject/rings/rings.h"
 
 using namespace traceback;
 using namespace traceback::testing;

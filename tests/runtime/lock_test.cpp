@@ -1,4 +1,4 @@
-// The lock between a process's threads (runtime/inject/lock.h).
+// The lock between a process's threads (runtime/inject/kernel/lock.h).
 #define QT_NO_KEYWORDS  // the runtime has parameters of that name
 
 #include <unistd.h>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "runtime/collect/hang_watch.h"
-#include "runtime/inject/lock.h"
+#include "runtime/inject/kernel/lock.h"
 
 using traceback::inject::Lock;
 

@@ -4,10 +4,10 @@
 #include <mutex>
 #include <utility>
 
-#include "runtime/inject/files.h"
-#include "runtime/inject/learning.h"
-#include "runtime/inject/process.h"
-#include "runtime/inject/thread.h"
+#include "runtime/inject/kernel/files.h"
+#include "runtime/inject/process/learning.h"
+#include "runtime/inject/process/process.h"
+#include "runtime/inject/rings/thread.h"
 
 namespace traceback::testing {
 

@@ -1,5 +1,5 @@
-// Binding modules (runtime/inject/modules.h) in this process, with the loaded objects handed in: whatever
-// comes and goes at the same time, and whatever an object says of itself.
+// Binding modules (runtime/inject/modules/modules.h) in this process, with the loaded objects handed in:
+// whatever comes and goes at the same time, and whatever an object says of itself.
 //
 // TRACEBACK_SEED chooses the damage.
 #include <link.h>
@@ -17,7 +17,7 @@
 
 #include "module_process.h"
 #include "runtime/format/record.h"
-#include "runtime/inject/modules.h"
+#include "runtime/inject/modules/modules.h"
 
 using namespace traceback;
 using format::BindState;

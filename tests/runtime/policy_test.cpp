@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "runtime/format/history.h"
-#include "runtime/inject/policy.h"
+#include "runtime/inject/snaps/policy.h"
 
 using namespace traceback::inject;
 

@@ -1,4 +1,4 @@
-// The table of rings (runtime/inject/rings.h) in this process, with memory handed in, or none: who gets
+// The table of rings (runtime/inject/rings/rings.h) in this process, with memory handed in, or none: who gets
 // which, whatever begins and ends at the same time.
 #include <QTest>
 #include <barrier>
@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "handed_in.h"
-#include "runtime/inject/rings.h"
+#include "runtime/inject/rings/rings.h"
 
 using namespace traceback;
 using namespace traceback::testing;

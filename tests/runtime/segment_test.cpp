@@ -1,9 +1,9 @@
-// The state machine of a ring's segment (runtime/inject/segment.h) in this process, with memory and time
-// handed in: whatever is done to it, a reader finds all that was written, whole and in order, at every
+// The state machine of a ring's segment (runtime/inject/rings/segment.h) in this process, with memory and
+// time handed in: whatever is done to it, a reader finds all that was written, whole and in order, at every
 // moment.
 //
 // TRACEBACK_SEED chooses what is done.
-#include "runtime/inject/segment.h"
+#include "runtime/inject/rings/segment.h"
 
 #include <QTest>
 #include <algorithm>
@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "ring_dump.h"
-#include "runtime/inject/clock.h"
+#include "runtime/inject/rings/clock.h"
 
 using namespace traceback;
 using format::RecordType;

@@ -1,5 +1,5 @@
-// Steps to the next sub-buffer (runtime/inject/wrap.h) that are done without a system call, in this process:
-// when they may be, and what a signal finds that interrupts one.
+// Steps to the next sub-buffer (runtime/inject/rings/wrap.h) that are done without a system call, in this
+// process: when they may be, and what a signal finds that interrupts one.
 #include <QTest>
 #include <array>
 #include <atomic>
@@ -7,9 +7,9 @@
 #include <thread>
 
 #include "handed_in.h"
-#include "runtime/inject/hold.h"
-#include "runtime/inject/segment.h"
-#include "runtime/inject/wrap.h"
+#include "runtime/inject/rings/hold.h"
+#include "runtime/inject/rings/segment.h"
+#include "runtime/inject/rings/wrap.h"
 
 using namespace traceback;
 using namespace traceback::testing;

@@ -8,8 +8,8 @@
 
 #include "app/viewer/main_window.h"
 #include "model/trace.h"
-#include "views/code_provider.h"
-#include "views/end_values.h"
+#include "views/source/code_provider.h"
+#include "views/values/end_values.h"
 
 namespace traceback::tests {
 

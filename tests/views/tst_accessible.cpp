@@ -16,7 +16,7 @@
 #include "app/viewer/shortcuts_dialog.h"
 #include "app/viewer/source_folders_dialog.h"
 #include "sample.h"
-#include "views/compare_pane.h"
+#include "views/compare/compare_pane.h"
 
 using namespace traceback;
 

@@ -20,12 +20,12 @@
 #include "app/viewer/loader_services.h"
 #include "app/viewer/main_window.h"
 #include "tests/app/recorded_runs.h"
-#include "views/annotations_model.h"
-#include "views/annotations_panel.h"
-#include "views/code_pane.h"
-#include "views/code_view.h"
-#include "views/filter_bar.h"
-#include "views/trace_pane.h"
+#include "views/notes/annotations_model.h"
+#include "views/notes/annotations_panel.h"
+#include "views/source/code_pane.h"
+#include "views/source/code_view.h"
+#include "views/trace/filter_bar.h"
+#include "views/trace/trace_pane.h"
 
 // Qt Test's macros that wait convert durations.
 #pragma GCC diagnostic ignored "-Wconversion"

@@ -19,11 +19,11 @@
 #include "app/viewer/main_window.h"
 #include "tests/app/recorded_runs.h"
 #include "tests/builders/trace_text.h"
-#include "views/code_pane.h"
-#include "views/code_view.h"
-#include "views/compare_model.h"
-#include "views/compare_pane.h"
-#include "views/entry_text.h"
+#include "views/compare/compare_model.h"
+#include "views/compare/compare_pane.h"
+#include "views/source/code_pane.h"
+#include "views/source/code_view.h"
+#include "views/trace/entry_text.h"
 
 // Qt Test's macros that wait convert durations.
 #pragma GCC diagnostic ignored "-Wconversion"

@@ -7,14 +7,14 @@
 
 #include "sample.h"
 #include "tests/builders/trace_text.h"
-#include "views/code_pane.h"
-#include "views/code_view.h"
-#include "views/entry_text.h"
-#include "views/history_model.h"
-#include "views/history_panel.h"
-#include "views/lanes_panel.h"
-#include "views/order_marks.h"
-#include "views/trace_pane.h"
+#include "views/history/history_model.h"
+#include "views/history/history_panel.h"
+#include "views/source/code_pane.h"
+#include "views/source/code_view.h"
+#include "views/threads/lanes_panel.h"
+#include "views/threads/order_marks.h"
+#include "views/trace/entry_text.h"
+#include "views/trace/trace_pane.h"
 
 using namespace traceback;
 using views::HistoryModel;

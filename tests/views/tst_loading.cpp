@@ -15,8 +15,8 @@
 #include "app/viewer/settings.h"
 #include "sample.h"
 #include "tests/builders/trace_text.h"
-#include "views/summary_strip.h"
-#include "views/trace_pane.h"
+#include "views/summary/summary_strip.h"
+#include "views/trace/trace_pane.h"
 
 // Qt Test's macros that wait convert durations.
 #pragma GCC diagnostic ignored "-Wconversion"

@@ -18,8 +18,8 @@
 #include "app/viewer/step_actions.h"
 #include "sample.h"
 #include "tests/builders/trace_text.h"
-#include "views/code_pane.h"
-#include "views/code_view.h"
+#include "views/source/code_pane.h"
+#include "views/source/code_view.h"
 
 // Qt Test's macros that wait convert durations.
 #pragma GCC diagnostic ignored "-Wconversion"

@@ -17,9 +17,9 @@
 #include "loader/snap/inflate.h"
 #include "runtime/format/snap.h"
 #include "tests/app/command_line.h"
-#include "views/code_pane.h"
-#include "views/code_view.h"
-#include "views/summary_strip.h"
+#include "views/source/code_pane.h"
+#include "views/source/code_view.h"
+#include "views/summary/summary_strip.h"
 
 using namespace traceback;
 using test::CommandLine;

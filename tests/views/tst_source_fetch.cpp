@@ -11,9 +11,9 @@
 #include "loader/symbols/debuginfod.h"
 #include "sample.h"
 #include "tests/loader/symbols/debuginfod_server.h"
-#include "views/code_pane.h"
-#include "views/code_view.h"
-#include "views/source_note.h"
+#include "views/source/code_pane.h"
+#include "views/source/code_view.h"
+#include "views/source/source_note.h"
 
 // Qt Test's macros that wait convert durations.
 #pragma GCC diagnostic ignored "-Wconversion"

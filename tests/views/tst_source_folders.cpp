@@ -14,7 +14,7 @@
 #include "app/viewer/file_sources.h"
 #include "app/viewer/source_folders_dialog.h"
 #include "sample.h"
-#include "views/code_pane.h"
+#include "views/source/code_pane.h"
 
 // Qt Test's macros that wait convert durations.
 #pragma GCC diagnostic ignored "-Wconversion"

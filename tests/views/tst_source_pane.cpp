@@ -13,10 +13,10 @@
 #include "model/md5.h"
 #include "sample.h"
 #include "tests/builders/trace_text.h"
-#include "views/code_pane.h"
-#include "views/code_view.h"
-#include "views/executions_popup.h"
-#include "views/theme.h"
+#include "views/common/theme.h"
+#include "views/source/code_pane.h"
+#include "views/source/code_view.h"
+#include "views/source/executions_popup.h"
 
 // Qt Test's macros that wait convert durations.
 #pragma GCC diagnostic ignored "-Wconversion"

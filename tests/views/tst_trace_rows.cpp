@@ -17,12 +17,12 @@
 #include "large_trace.h"
 #include "sample.h"
 #include "tests/builders/trace_text.h"
-#include "views/entry_text.h"
-#include "views/filter_bar.h"
-#include "views/flat_model.h"
-#include "views/formatting.h"
-#include "views/trace_pane.h"
-#include "views/tree_model.h"
+#include "views/common/formatting.h"
+#include "views/trace/entry_text.h"
+#include "views/trace/filter_bar.h"
+#include "views/trace/flat_model.h"
+#include "views/trace/trace_pane.h"
+#include "views/trace/tree_model.h"
 
 // Qt Test's macros that wait convert durations.
 #pragma GCC diagnostic ignored "-Wconversion"

@@ -31,8 +31,8 @@
 #include "app/viewer/wizard/record_wizard.h"
 #include "picture.h"
 #include "sample.h"
-#include "views/annotations_panel.h"
-#include "views/compare_pane.h"
+#include "views/compare/compare_pane.h"
+#include "views/notes/annotations_panel.h"
 
 using namespace traceback;
 

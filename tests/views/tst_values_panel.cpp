@@ -9,10 +9,10 @@
 #include <QTreeView>
 
 #include "sample.h"
-#include "views/code_pane.h"
-#include "views/code_view.h"
-#include "views/values_model.h"
-#include "views/values_panel.h"
+#include "views/source/code_pane.h"
+#include "views/source/code_view.h"
+#include "views/values/values_model.h"
+#include "views/values/values_panel.h"
 
 using namespace traceback;
 using views::ValuesModel;

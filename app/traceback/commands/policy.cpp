@@ -11,7 +11,7 @@
 #include "runtime/collect/policy_place.h"
 #include "runtime/collect/site_rules.h"
 #include "runtime/collect/system_file.h"
-#include "runtime/inject/policy.h"
+#include "runtime/inject/snaps/policy.h"
 
 namespace traceback::app {
 

@@ -14,10 +14,10 @@
 #include <QVBoxLayout>
 
 #include "app/viewer/incoming/incoming_snaps.h"
-#include "views/elided_label.h"
-#include "views/icons.h"
-#include "views/list_style.h"
-#include "views/trace_delegate.h"
+#include "views/common/elided_label.h"
+#include "views/common/icons.h"
+#include "views/common/list_style.h"
+#include "views/trace/trace_delegate.h"
 
 namespace traceback::app {
 namespace {

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "views/formatting.h"
-#include "views/icons.h"
-#include "views/theme.h"
+#include "views/common/formatting.h"
+#include "views/common/icons.h"
+#include "views/common/theme.h"
 
 namespace traceback::app {
 namespace {

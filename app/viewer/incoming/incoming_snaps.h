@@ -13,8 +13,8 @@
 
 #include "model/error.h"
 #include "model/trace.h"
-#include "views/background_job.h"
-#include "views/rows_model.h"
+#include "views/common/background_job.h"
+#include "views/common/rows_model.h"
 
 namespace traceback::app {
 

@@ -4,7 +4,7 @@
 #include <QSet>
 
 #include "app/viewer/wizard/plan_process.h"
-#include "views/rows_model.h"
+#include "views/common/rows_model.h"
 
 namespace traceback::app {
 

@@ -11,8 +11,8 @@
 #include <QVBoxLayout>
 
 #include "app/viewer/wizard/record_state.h"
-#include "views/formatting.h"
-#include "views/list_style.h"
+#include "views/common/formatting.h"
+#include "views/common/list_style.h"
 
 namespace traceback::app {
 

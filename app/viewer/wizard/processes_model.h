@@ -5,8 +5,8 @@
 #include <QStringList>
 #include <memory>
 
-#include "views/background_job.h"
-#include "views/rows_model.h"
+#include "views/common/background_job.h"
+#include "views/common/rows_model.h"
 
 namespace traceback::app {
 

@@ -18,7 +18,7 @@
 #include "app/viewer/wizard/record_state.h"
 #include "app/viewer/wizard/snap_contents.h"
 #include "app/viewer/wizard/text_fields.h"
-#include "views/theme.h"
+#include "views/common/theme.h"
 
 namespace traceback::app {
 namespace {

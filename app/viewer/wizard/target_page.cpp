@@ -16,7 +16,7 @@
 #include <QVBoxLayout>
 
 #include "app/viewer/wizard/record_state.h"
-#include "views/list_style.h"
+#include "views/common/list_style.h"
 
 namespace traceback::app {
 

@@ -2,7 +2,7 @@
 
 #include <QPlainTextEdit>
 
-#include "views/theme.h"
+#include "views/common/theme.h"
 
 namespace traceback::app {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "app/viewer/wizard/record_state.h"
 #include "app/viewer/wizard/text_fields.h"
-#include "views/formatting.h"
-#include "views/icons.h"
+#include "views/common/formatting.h"
+#include "views/common/icons.h"
 
 namespace traceback::app {
 namespace {

@@ -13,7 +13,7 @@
 #include "runtime/inject/audit/copies.h"
 #include "runtime/inject/audit/program.h"
 #include "runtime/inject/audit/settings.h"
-#include "runtime/inject/valgrind.h"
+#include "runtime/inject/kernel/valgrind.h"
 
 extern "C" void* __libc_stack_end;
 

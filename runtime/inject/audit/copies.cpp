@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "runtime/format/cache.h"
-#include "runtime/inject/child.h"
+#include "runtime/inject/process/child.h"
 
 namespace traceback::inject::audit {
 

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "runtime/inject/system.h"
-#include "runtime/inject/variables.h"
+#include "runtime/inject/kernel/system.h"
+#include "runtime/inject/kernel/variables.h"
 
 namespace traceback::inject::audit {
 

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 
 #include "runtime/format/module.h"
-#include "runtime/inject/system.h"
-#include "runtime/inject/valgrind.h"
-#include "runtime/inject/variables.h"
+#include "runtime/inject/kernel/system.h"
+#include "runtime/inject/kernel/valgrind.h"
+#include "runtime/inject/kernel/variables.h"
 
 extern "C" [[gnu::visibility("hidden")]] const traceback::format::StarterHeader traceback_starter_header;
 

@@ -1,0 +1,134 @@
+#include "runtime/inject/libc/libc.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+
+#include "runtime/inject/kernel/system.h"
+#include "runtime/inject/libc/waits.h"
+
+extern "C" {
+[[gnu::weak]] void __asan_init();  // null but under AddressSanitizer
+
+extern void* traceback_real_dlopen;
+extern void* traceback_real_dlmopen;
+extern void* traceback_real_dlsym;
+extern void* traceback_real_longjmp;
+extern void* traceback_real__longjmp;
+extern void* traceback_real_siglongjmp;
+extern void* traceback_real___longjmp_chk;
+extern void* traceback_real_prctl;
+extern void* traceback_real_syscall;
+extern void* traceback_real_setuid;
+extern void* traceback_real_seteuid;
+extern void* traceback_real_setreuid;
+extern void* traceback_real_setresuid;
+extern void* traceback_real_capset;
+extern void* traceback_real_chroot;
+extern void* traceback_real_unshare;
+extern void* traceback_real_setns;
+}
+
+namespace traceback::inject {
+
+constinit Libc libc{};
+
+namespace {
+
+constinit bool found = false;
+
+using FindNext = void* (*)(void*, const char*);
+
+void* sanitizersFunction(const char* name) {
+  static constinit FindNext find = nullptr;
+  if (find == nullptr) {
+    void* libcs = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+    find = reinterpret_cast<FindNext>(libcs != nullptr ? libcs : dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5"));
+  }
+  return find != nullptr ? find(RTLD_NEXT, name) : nullptr;
+}
+
+// By dlvsym, for dlsym is ours. Versions as x86-64 has them: the second of a pair is from before 2.34.
+void* lookUp(const char* name, const char* version, const char* older) {
+  void* address = nextFunction(name, version);
+  if (address == nullptr && older != nullptr) address = dlvsym(RTLD_NEXT, name, older);
+  return address;
+}
+
+template <typename Function>
+void lookUpInto(Function*& to, const char* name, const char* version, const char* older = nullptr) {
+  to = reinterpret_cast<Function*>(lookUp(name, version, older));
+}
+
+}  // namespace
+
+void* nextFunction(const char* name, const char* version) {
+  void* const address = __asan_init != nullptr ? sanitizersFunction(name) : nullptr;
+  return address != nullptr ? address : dlvsym(RTLD_NEXT, name, version);
+}
+
+void setErrno(int error) { errno = error; }
+
+void findLibc() {
+  if (__atomic_load_n(&found, __ATOMIC_ACQUIRE)) return;
+  const int before = errno;
+  // Not a sanitizer's, which may first have to start, and comes back to us for that.
+  libc.sigaction = reinterpret_cast<decltype(libc.sigaction)>(dlvsym(RTLD_NEXT, "sigaction", "GLIBC_2.2.5"));
+  lookUpInto(libc.dlclose, "dlclose", "GLIBC_2.34", "GLIBC_2.2.5");
+  lookUpInto(libc.underscoreFork, "_Fork", "GLIBC_2.34");
+  lookUpInto(libc.fork, "fork", "GLIBC_2.2.5");
+  lookUpInto(libc.clone, "clone", "GLIBC_2.2.5");
+  lookUpInto(libc.execve, "execve", "GLIBC_2.2.5");
+  lookUpInto(libc.execv, "execv", "GLIBC_2.2.5");
+  lookUpInto(libc.execvp, "execvp", "GLIBC_2.2.5");
+  lookUpInto(libc.execvpe, "execvpe", "GLIBC_2.11");
+  lookUpInto(libc.fexecve, "fexecve", "GLIBC_2.2.5");
+  lookUpInto(libc.execveat, "execveat", "GLIBC_2.34");
+  lookUpInto(libc.posixSpawn, "posix_spawn", "GLIBC_2.15");
+  lookUpInto(libc.posixSpawnp, "posix_spawnp", "GLIBC_2.15");
+  lookUpInto(libc.pthreadCreate, "pthread_create", "GLIBC_2.34", "GLIBC_2.2.5");
+  lookUpInto(libc.system, "system", "GLIBC_2.2.5");
+  lookUpInto(libc.popen, "popen", "GLIBC_2.2.5");
+  lookUpInto(libc.readlink, "readlink", "GLIBC_2.2.5");
+  lookUpInto(libc.readlinkChecked, "__readlink_chk", "GLIBC_2.4");
+  lookUpInto(libc.readlinkat, "readlinkat", "GLIBC_2.4");
+  lookUpInto(libc.readlinkatChecked, "__readlinkat_chk", "GLIBC_2.5");
+  lookUpInto(libc.realpath, "realpath", "GLIBC_2.3");
+  lookUpInto(libc.realpathChecked, "__realpath_chk", "GLIBC_2.4");
+  lookUpInto(libc.canonicalizeFileName, "canonicalize_file_name", "GLIBC_2.2.5");
+  lookUpInto(libc.open, "open", "GLIBC_2.2.5");
+  lookUpInto(libc.open64, "open64", "GLIBC_2.2.5");
+  lookUpInto(libc.openat, "openat", "GLIBC_2.4");
+  lookUpInto(libc.openat64, "openat64", "GLIBC_2.4");
+  lookUpInto(libc.openChecked, "__open_2", "GLIBC_2.7");
+  lookUpInto(libc.open64Checked, "__open64_2", "GLIBC_2.7");
+  lookUpInto(libc.openatChecked, "__openat_2", "GLIBC_2.7");
+  lookUpInto(libc.openat64Checked, "__openat64_2", "GLIBC_2.7");
+  lookUpInto(libc.fopen, "fopen", "GLIBC_2.2.5");
+  lookUpInto(libc.fopen64, "fopen64", "GLIBC_2.2.5");
+  lookUpInto(libc.dlinfo, "dlinfo", "GLIBC_2.34", "GLIBC_2.3.3");
+  lookUpInto(libc.backtrace, "backtrace", "GLIBC_2.2.5");
+  lookUpInto(libc.dladdr, "dladdr", "GLIBC_2.34", "GLIBC_2.2.5");
+  lookUpInto(libc.dladdr1, "dladdr1", "GLIBC_2.34", "GLIBC_2.3.3");
+  traceback_real_prctl = lookUp("prctl", "GLIBC_2.2.5", nullptr);
+  traceback_real_syscall = lookUp("syscall", "GLIBC_2.2.5", nullptr);
+  traceback_real_setuid = lookUp("setuid", "GLIBC_2.2.5", nullptr);
+  traceback_real_seteuid = lookUp("seteuid", "GLIBC_2.2.5", nullptr);
+  traceback_real_setreuid = lookUp("setreuid", "GLIBC_2.2.5", nullptr);
+  traceback_real_setresuid = lookUp("setresuid", "GLIBC_2.2.5", nullptr);
+  traceback_real_capset = lookUp("capset", "GLIBC_2.2.5", nullptr);
+  traceback_real_chroot = lookUp("chroot", "GLIBC_2.2.5", nullptr);
+  traceback_real_unshare = lookUp("unshare", "GLIBC_2.4", nullptr);
+  traceback_real_setns = lookUp("setns", "GLIBC_2.14", nullptr);
+  traceback_real_dlopen = lookUp("dlopen", "GLIBC_2.34", "GLIBC_2.2.5");
+  traceback_real_dlmopen = lookUp("dlmopen", "GLIBC_2.34", "GLIBC_2.3.4");
+  traceback_real_dlsym = lookUp("dlsym", "GLIBC_2.34", "GLIBC_2.2.5");
+  traceback_real_longjmp = lookUp("longjmp", "GLIBC_2.2.5", nullptr);
+  traceback_real__longjmp = lookUp("_longjmp", "GLIBC_2.2.5", nullptr);
+  traceback_real_siglongjmp = lookUp("siglongjmp", "GLIBC_2.2.5", nullptr);
+  traceback_real___longjmp_chk = lookUp("__longjmp_chk", "GLIBC_2.11", nullptr);
+  findWaits(lookUp);
+  errno = before;
+  __atomic_store_n(&found, true, __ATOMIC_RELEASE);
+}
+
+}  // namespace traceback::inject

@@ -1,0 +1,143 @@
+#include "runtime/inject/rings/ring_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/vfs.h>
+
+#include "runtime/inject/kernel/files.h"
+#include "runtime/inject/process/process.h"
+
+namespace traceback::inject {
+
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+constexpr int kHow = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
+
+// Leaves room for others: a full memory file system would harm the program that shares it.
+bool roomFor(long file, std::uint64_t size) {
+  struct statfs status{};
+  if (failed(systemCall(__NR_fstatfs, file, asLong(&status)))) return false;
+  const auto block = static_cast<std::uint64_t>(status.f_bsize);
+  return status.f_blocks == 0 ||
+         status.f_bavail >= 4 * (size / block + 1);  // 0: a file system without a limit
+}
+
+bool allocate(long file, std::uint64_t size) {
+  return !failed(systemCall(__NR_fallocate, file, 0, 0, static_cast<long>(size)));
+}
+
+// A descriptor of the new file, or an error.
+long makeFile(int folder, const Ring& ring) {
+  return systemCall(__NR_openat, folder, asLong(fileName(ring).c_str()), kHow | O_CREAT | O_EXCL, 0600);
+}
+void removeFile(int folder, const Ring& ring) {
+  systemCall(__NR_unlinkat, folder, asLong(fileName(ring).c_str()), 0);
+}
+
+// Its pages come as its sub-buffers are begun (segment.cpp): most of a ring's never do if its thread soon
+// ends.
+long map(long file, std::uint64_t place, std::uint64_t size) {
+  const long mapping = systemCall(__NR_mmap, static_cast<long>(place), static_cast<long>(size),
+                                  PROT_READ | PROT_WRITE, MAP_SHARED | (place == 0 ? 0 : MAP_FIXED), file, 0);
+  if (failed(mapping)) return mapping;
+  systemCall(__NR_madvise, mapping, static_cast<long>(size), MADV_DONTFORK);
+  systemCall(__NR_madvise, mapping, static_cast<long>(size), MADV_DONTDUMP);
+  return mapping;
+}
+
+long mapNew(int folder, const Ring& ring, std::uint64_t size) {
+  const long file = makeFile(folder, ring);
+  if (failed(file)) return file;
+  const auto place = reinterpret_cast<std::uint64_t>(ring.header);
+  long mapping = -1;
+  if (roomFor(file, size) && mayMakeFile(size) && allocate(file, size) &&
+      (place == 0 || copyMapping(static_cast<int>(file), place, size)))
+    mapping = map(file, place, size);
+  systemCall(__NR_close, file);
+  if (failed(mapping)) removeFile(folder, ring);
+  return mapping;
+}
+
+long mapFormer(int folder, const Ring& ring, std::uint64_t size, const char* former) {
+  const long file = systemCall(__NR_openat, folder, asLong(former), kHow);
+  if (failed(file)) return file;
+  const long mapping = map(file, 0, size);
+  systemCall(__NR_close, file);
+  if (failed(mapping) ||
+      !failed(systemCall(__NR_renameat, folder, asLong(former), folder, asLong(fileName(ring).c_str()))))
+    return mapping;
+  systemCall(__NR_munmap, mapping, static_cast<long>(size));
+  return -1;
+}
+
+// mlockall(MCL_FUTURE): all memory of a mapping is there as soon as it is made.
+bool isLocked(long mapping, std::uint64_t size) {
+  unsigned char resident = 0;
+  return !failed(
+             systemCall(__NR_mincore, mapping + static_cast<long>(size - kPage), kPage, asLong(&resident))) &&
+         (resident & 1) != 0;
+}
+
+bool addressesAreLimited() {
+  struct rlimit limit{};
+  return failed(systemCall(__NR_prlimit64, 0, RLIMIT_AS, 0, asLong(&limit))) ||
+         limit.rlim_cur != RLIM_INFINITY;
+}
+
+}  // namespace
+
+RingName fileName(const Ring& ring) {
+  RingName name;
+  name.add(std::uint64_t{ring.nameTid}).add("-").add(std::uint64_t{ring.number}).add(".ring");
+  return name;
+}
+
+bool mapRing(Ring& ring, std::uint64_t size, const char* former) {
+  const int folder = openProcessFolder();
+  if (folder < 0) return false;
+  const long mapping = former == nullptr ? mapNew(folder, ring, size) : mapFormer(folder, ring, size, former);
+  systemCall(__NR_close, folder);
+  if (failed(mapping)) return false;
+  ring.header = reinterpret_cast<format::RingHeader*>(mapping);
+  ring.size = size;
+  ring.allocated = true;
+  return true;
+}
+
+bool mapReserve(Ring& ring, std::uint64_t size, unsigned count, bool allocated) {
+  if (count > kMostAllocated && addressesAreLimited()) return false;
+  const int folder = openProcessFolder();
+  if (folder < 0) return false;
+  const long file = makeFile(folder, ring);
+  long mapping = -1;
+  if (!failed(file)) {
+    if (mayMakeFile(size) && roomFor(file, size * (allocated ? 1 : count)) &&
+        !failed(systemCall(__NR_ftruncate, file, static_cast<long>(size))) &&
+        (!allocated || allocate(file, size)))
+      mapping = map(file, 0, size);
+    if (!failed(mapping)) {
+      ring.header = reinterpret_cast<format::RingHeader*>(mapping);
+      ring.size = size;
+      ring.allocated = allocated || isLocked(mapping, size);
+      // Kernels before 5.14 cannot do it later.
+      if (!ring.allocated && !allocateMapped(ring, kPage)) ring.allocated = allocate(file, size);
+    }
+    systemCall(__NR_close, file);
+    if (failed(mapping)) removeFile(folder, ring);
+  }
+  systemCall(__NR_close, folder);
+  return !failed(mapping);
+}
+
+bool allocateMapped(const Ring& ring, std::uint64_t size) {
+  return !failed(systemCall(__NR_madvise, asLong(ring.header), static_cast<long>(size), MADV_POPULATE_WRITE));
+}
+
+void unmapRing(Ring& ring) {
+  systemCall(__NR_munmap, asLong(ring.header), static_cast<long>(ring.size));
+  ring.header = nullptr;
+}
+
+}  // namespace traceback::inject

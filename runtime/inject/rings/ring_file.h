@@ -1,0 +1,29 @@
+// The files of rings: made, mapped, named anew.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/inject/kernel/system.h"
+#include "runtime/inject/rings/rings.h"
+
+namespace traceback::inject {
+
+// Small, as all that may stand on a signal's stack.
+using RingName = Text<48>;
+RingName fileName(const Ring& ring);
+
+// Makes the ring's file and maps it; with the present contents and in the present place if it is mapped
+// already. With `former`, gives the file of that name, of the same size, the ring's name instead; if that
+// fails, it is as it was.
+bool mapRing(Ring& ring, std::uint64_t size, const char* former = nullptr);
+
+// Makes and maps a file without memory, or with, if that cannot be had later. Room is left for `count` of
+// them. False where there should be no more.
+bool mapReserve(Ring& ring, std::uint64_t size, unsigned count, bool allocated);
+
+// Gives a mapping the memory of its file. False if there is none.
+bool allocateMapped(const Ring& ring, std::uint64_t size);
+
+void unmapRing(Ring& ring);
+
+}  // namespace traceback::inject

@@ -1,0 +1,70 @@
+#include "runtime/inject/rings/ring_history.h"
+
+#include <time.h>
+
+#include "runtime/inject/kernel/system.h"
+#include "runtime/inject/process/process.h"
+#include "runtime/inject/rings/clock.h"
+#include "runtime/inject/rings/history.h"
+
+namespace traceback::inject {
+
+namespace {
+
+format::HistoryHeader& historyOf(const Ring& ring) {
+  return *reinterpret_cast<format::HistoryHeader*>(reinterpret_cast<std::uint8_t*>(ring.header) + ring.size -
+                                                   ring.historySize);
+}
+
+// Of the calling thread, in nanoseconds.
+std::uint64_t processorTime() {
+  struct timespec now{};
+  systemCall(__NR_clock_gettime, CLOCK_THREAD_CPUTIME_ID, asLong(&now));
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+// The table of counts behind the levels.
+std::uint64_t tableSize() { return process.learning ? format::kLearningSize : 0; }
+std::uint64_t levelsSize(const Ring& ring) { return ring.historySize - tableSize(); }
+
+std::uint64_t chosenLevelsSize() {
+  constexpr std::uint64_t kPage = 4096;
+  if (!process.environment.historySaid) return format::kDefaultHistorySize;
+  std::uint64_t bytes = process.environment.historySize;
+  if (bytes == 0) return 0;
+  if (bytes < format::kLeastHistorySize) bytes = format::kLeastHistorySize;
+  if (bytes > format::kMostHistorySize) bytes = format::kMostHistorySize;
+  return (bytes + kPage - 1) / kPage * kPage;
+}
+
+}  // namespace
+
+std::uint64_t chosenHistorySize() { return chosenLevelsSize() + tableSize(); }
+
+void startHistory(const Ring& ring) {
+  if (ring.historySize == 0) return;
+  format::HistoryHeader& history = historyOf(ring);
+  const bool isNew = history.version == 0;
+  if (process.environment.historyCounts) {
+    startCounting(history, ring.historySize);
+  } else {
+    startHistory(history, levelsSize(ring), processorTicks());
+    if (process.learning) startLearning(history, levelsSize(ring), isNew);
+  }
+  ring.header->historyOffset = ring.size - ring.historySize;
+  ring.header->historySize = static_cast<std::uint32_t>(ring.historySize);
+}
+
+void keepHistory(const Ring& ring, const SegmentHeader& segment) {
+  if (ring.historySize == 0 || !atSubBufferEnd(segment)) return;
+  format::HistoryHeader& history = historyOf(ring);
+  if (process.environment.historyCounts) return countOldest(history, ring.historySize, segment);
+  if (!isTimeToLook(history, segment, processorTicks())) return;
+  // Where we make no system calls the least is read.
+  const std::uint64_t time = process.sandboxed ? 0 : processorTime();
+  const std::uint64_t pause = process.learning ? kLearningTime : kHistoryTime;
+  if (!lookIntoOldest(history, levelsSize(ring), segment, time, pause) || !process.learning) return;
+  __atomic_fetch_add(&process.learned, countPart(history, levelsSize(ring), segment), __ATOMIC_RELAXED);
+}
+
+}  // namespace traceback::inject

@@ -1,0 +1,20 @@
+// The coarse history (history.h) of a thread's ring.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/inject/rings/rings.h"
+
+namespace traceback::inject {
+
+// What the user wants, in bytes, as far as that is possible; 0: none.
+std::uint64_t chosenHistorySize();
+
+// Puts it at the end of a new ring, and into its header.
+void startHistory(const Ring& ring);
+
+// Call before a head gets the main segment's next word: if that overwrites records, it may be time to sum
+// them up.
+void keepHistory(const Ring& ring, const SegmentHeader& segment);
+
+}  // namespace traceback::inject

@@ -1,0 +1,136 @@
+#include "runtime/inject/rings/segment.h"
+
+#include "runtime/inject/kernel/system.h"
+#include "runtime/inject/rings/clock.h"
+
+namespace traceback::inject {
+
+namespace {
+
+inline constexpr unsigned kTimestampWords = 1 + format::kWordsPerValue;
+
+Word* baseOf(const SegmentHeader& segment) { return reinterpret_cast<Word*>(segment.base); }
+
+void putCursor(SegmentHeader& segment, Word* word) {
+  compilerBarrier();
+  __atomic_store_n(&segment.cursor, reinterpret_cast<std::uint64_t>(word), __ATOMIC_RELEASE);
+}
+
+// In this order, which a compiler is free to change where nothing is volatile: whoever finds the last record
+// of a process that was killed here finds its front.
+Word* writeRecord(Word* front, format::RecordType type, std::uint16_t detail, const std::uint64_t* values,
+                  unsigned count) {
+  volatile Word* at = front;
+  *at = format::header(type, count * format::kWordsPerValue, detail);
+  for (unsigned i = 0; i < count; ++i)
+    for (unsigned part = 0; part < format::kWordsPerValue; ++part) *++at = format::payload(values[i], part);
+  return front + count * format::kWordsPerValue;
+}
+
+// Has the pages of a sub-buffer that is used for the first time come now, rather than one by one within
+// probes: while one waits for its page, another thread that has the same ring (sharing.h) might step the
+// cursor over words that nobody has written.
+void bringIn(Word* front, std::uint32_t words) {
+  constexpr std::uint32_t kPageWords = 4096 / sizeof(Word);
+  for (std::uint32_t at = 0; at < words; at += kPageWords)
+    __atomic_fetch_or(front + at, 0u, __ATOMIC_RELAXED);
+}
+
+// The steps of ring.h. The cursor comes to stand behind the time stamp at once: a process that is killed here
+// leaves no record cut in two.
+void enterSubBuffer(SegmentHeader& segment, std::uint64_t ordinal) {
+  Word* const front = baseOf(segment) + format::frontIndex(segment, ordinal);
+  if (ordinal < segment.subBufferCount) bringIn(front, segment.subBufferWords);
+  front[segment.subBufferWords - 1] = format::kSentinelWord;
+  const std::uint64_t time = timeStamp();
+  compilerBarrier();
+  __atomic_store_n(&segment.ordinal, ordinal, __ATOMIC_RELEASE);
+  compilerBarrier();
+  putCursor(segment, writeRecord(front, format::RecordType::Timestamp, 0, &time, 1));
+}
+
+std::uint64_t subBufferOfCursor(const SegmentHeader& segment) {
+  return format::cursorIndex(segment) / segment.subBufferWords;
+}
+
+// Whether the step to the sub-buffer in use was not done to its end: its ordinal is there, and the cursor has
+// not followed. A handler that interrupted that may have been left by a jump.
+bool isBehind(const SegmentHeader& segment) {
+  const std::uint64_t at = subBufferOfCursor(segment), count = segment.subBufferCount;
+  return segment.ordinal != 0 && at != segment.ordinal % count && at == (segment.ordinal - 1) % count;
+}
+
+void enterNextSubBuffer(SegmentHeader& segment) {
+  enterSubBuffer(segment, isBehind(segment) ? segment.ordinal : segment.ordinal + 1);
+}
+
+}  // namespace
+
+void startSegment(SegmentHeader& segment, Word* base, std::uint32_t subBufferWords,
+                  std::uint32_t subBufferCount, std::uint64_t fileOffset) {
+  segment.base = reinterpret_cast<std::uint64_t>(base);
+  segment.subBufferWords = subBufferWords;
+  segment.subBufferCount = subBufferCount;
+  segment.fileOffset = fileOffset;
+  segment.step[0] = format::kCursorStep;
+  for (std::uint32_t i = 0; i < subBufferCount; ++i)
+    base[std::uint64_t{i + 1} * subBufferWords - 1] = format::kSentinelWord;
+  enterSubBuffer(segment, 0);
+}
+
+std::uint64_t positionOf(const SegmentHeader& segment) {
+  const std::uint64_t ordinal = isBehind(segment) ? segment.ordinal - 1 : segment.ordinal;
+  return ordinal * segment.subBufferWords + format::cursorIndex(segment) % segment.subBufferWords;
+}
+
+unsigned wordsLeft(const SegmentHeader& segment) {
+  const std::uint64_t next = format::cursorIndex(segment) % segment.subBufferWords + 1;
+  return next >= segment.subBufferWords ? 0 : static_cast<unsigned>(segment.subBufferWords - 1 - next);
+}
+
+bool isAstray(const SegmentHeader& segment) {
+  return subBufferOfCursor(segment) != segment.ordinal % segment.subBufferCount && !isBehind(segment);
+}
+
+bool atSubBufferEnd(const SegmentHeader& segment) { return wordsLeft(segment) == 0; }
+
+Word* cursorForHead(SegmentHeader& segment) {
+  if (atSubBufferEnd(segment) || isAstray(segment)) enterNextSubBuffer(segment);
+  return cursorOf(segment);
+}
+
+void writeHead(SegmentHeader& segment, Word* cursor, Word record) {
+  *static_cast<volatile Word*>(cursor + 1) = record;
+  putCursor(segment, cursor + 1);
+}
+
+bool isCalledSoon(const SegmentHeader& segment) {
+  const Word* const cursor = cursorOf(segment);
+  const unsigned left = wordsLeft(segment);
+  return (left >= 1 && cursor[1] == format::kSentinelWord) ||
+         (left >= 2 && cursor[2] == format::kSentinelWord);
+}
+
+void callAtNextHead(SegmentHeader& segment) {
+  if (!atSubBufferEnd(segment)) cursorOf(segment)[1] = format::kSentinelWord;
+}
+
+void callSoon(SegmentHeader& segment) {
+  if (wordsLeft(segment) >= 2 && !isCalledSoon(segment)) cursorOf(segment)[2] = format::kSentinelWord;
+}
+
+void append(SegmentHeader& segment, format::RecordType type, std::uint16_t detail,
+            const std::uint64_t* values, unsigned count) {
+  const unsigned words = 1 + count * format::kWordsPerValue, left = wordsLeft(segment);
+  static_assert(1 + static_cast<unsigned>(format::SignalBeginField::Count) * format::kWordsPerValue +
+                    kTimestampWords <
+                128);
+  if (words > left) {
+    // So readers know where it ends.
+    memset(cursorOf(segment) + 1, 0, left * sizeof(Word));
+    enterNextSubBuffer(segment);
+  }
+  putCursor(segment, writeRecord(cursorOf(segment) + 1, type, detail, values, count));
+}
+
+}  // namespace traceback::inject

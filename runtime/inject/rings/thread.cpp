@@ -1,0 +1,84 @@
+#include "runtime/inject/rings/thread.h"
+
+#include <utility>
+
+#include "runtime/inject/kernel/system.h"
+
+namespace traceback::inject {
+
+namespace {
+
+inline constexpr unsigned kSlots = format::kThreadBlockSize / sizeof(SegmentHeader*);
+
+struct ThreadBlock {
+  Thread self;
+  SegmentHeader* slots[kSlots];
+};
+
+template <std::size_t... I>
+constexpr ThreadBlock initialBlock(std::index_sequence<I...>) {
+  return {Thread{}, {((void)I, &traceback_probation)...}};
+}
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadBlock block =
+    initialBlock(std::make_index_sequence<kSlots>());
+
+static_assert(sizeof(Thread) % 64 == 0 && sizeof(ThreadBlock) == sizeof(Thread) + format::kThreadBlockSize);
+
+template <int I>
+void saveSpill(Spills& spills) {
+  __asm__ volatile("movq %%fs:%c1, %0" : "=r"(spills.words[I]) : "i"(format::kSpillSlot + 8 * I) : "memory");
+}
+template <int I>
+void restoreSpill(const Spills& spills) {
+  __asm__ volatile("movq %0, %%fs:%c1" ::"r"(spills.words[I]), "i"(format::kSpillSlot + 8 * I) : "memory");
+}
+static_assert(format::kSpillSlots == 4);
+
+}  // namespace
+
+Thread& thread() { return block.self; }
+
+void saveSpills(Spills& s) { saveSpill<0>(s), saveSpill<1>(s), saveSpill<2>(s), saveSpill<3>(s); }
+void restoreSpills(const Spills& s) {
+  restoreSpill<0>(s), restoreSpill<1>(s), restoreSpill<2>(s), restoreSpill<3>(s);
+}
+
+bool threadSlotInPlace() {
+  std::uint64_t threadPointer;
+  __asm__("movq %%fs:0, %0" : "=r"(threadPointer));
+  const auto place = threadPointer + static_cast<std::int64_t>(format::kThreadSlot);
+  const auto start = reinterpret_cast<std::uint64_t>(block.slots);
+  return place >= start && place + 8 * (1 + format::kSpillSlots) <= start + sizeof block.slots;
+}
+
+namespace {
+
+constinit bool tidIsInDescriptor = false;
+
+std::uint32_t wordOfDescriptor() {
+  constexpr int kPlace = 720;  // of `tid` in struct pthread, on x86-64
+  std::uint32_t word;
+  __asm__ volatile("movl %%fs:%c1, %0" : "=r"(word) : "i"(kPlace));
+  return word;
+}
+
+}  // namespace
+
+std::uint32_t tidOfDescriptor() { return tidIsInDescriptor ? wordOfDescriptor() : 0; }
+void findTidInDescriptor() {
+  tidIsInDescriptor = wordOfDescriptor() == static_cast<std::uint32_t>(systemCall(__NR_gettid));
+}
+
+void enterDiscard(Thread& t) {
+  const auto base = reinterpret_cast<std::uint64_t>(t.discardWords);
+  // Several, for the handlers of signals that the runtime does not see step the cursor of what they
+  // interrupt.
+  for (unsigned i = kDiscardWords - kDiscardSentinels; i < kDiscardWords; ++i)
+    t.discardWords[i] = format::kSentinelWord;
+  t.discard = {base, base, 0, kDiscardWords, 1, 0, 0, {format::kCursorStep, 0}};
+  compilerBarrier();
+  setSlot(&t.discard);
+}
+
+}  // namespace traceback::inject

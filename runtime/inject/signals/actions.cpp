@@ -1,0 +1,213 @@
+#include "runtime/inject/signals/actions.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#include "runtime/inject/kernel/lock.h"
+#include "runtime/inject/kernel/system.h"
+#include "runtime/inject/libc/libc.h"
+#include "runtime/inject/process/process.h"
+#include "runtime/inject/signals/fault.h"
+#include "runtime/inject/signals/handlers.h"
+#include "runtime/inject/snaps/policy_file.h"
+
+namespace traceback::inject {
+
+namespace {
+
+inline constexpr std::uint64_t kDefault = 0, kIgnore = 1;
+inline constexpr std::uint64_t kRestorerFlag = 0x0400'0000;
+
+// Written under the lock, read in handlers without: `version` is odd while it changes.
+struct Entry {
+  std::uint64_t version;
+  Action program;
+  Action lastHandler;  // the last real handler: for a signal that arrived just before it was replaced
+};
+constinit Entry entries[kSignals + 1];
+constinit Lock lock;
+constinit bool watched = false;
+constinit std::uint64_t restorer = 0;       // libc's, so that unwinders know it
+constinit std::uint64_t knownFlags = 0;     // that the kernel keeps
+
+long kernelSigaction(int signal, const Action* next, Action* previous) {
+  return systemCall(__NR_rt_sigaction, signal, asLong(next), asLong(previous), 8);
+}
+
+// By default: whoever asks to snap the others asks in vain.
+bool endsProcess(int signal) {
+  switch (signal) {
+    case SIGCHLD:
+    case SIGCONT:
+    case SIGURG:
+    case SIGWINCH:
+    case SIGSTOP:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// Signals whose default action ends the process because something is wrong with it.
+bool isFatal(int signal) {
+  const std::uint64_t bit = std::uint64_t{1} << (signal - 1);
+  if ((policy().ignoreSignals & bit) != 0) return false;
+  if ((policy().snapSignals & bit) != 0) return endsProcess(signal);
+  switch (signal) {
+    case SIGSEGV:
+    case SIGBUS:
+    case SIGILL:
+    case SIGFPE:
+    case SIGTRAP:
+    case SIGSYS:
+    case SIGABRT:
+    case SIGQUIT:
+    case SIGXCPU:
+    case SIGXFSZ:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool isHandler(const Action& action) { return action.handler != kDefault && action.handler != kIgnore; }
+
+Action kernelActionFor(int signal, const Action& program) {
+  if (isHandler(program)) {
+    Action action = program;
+    action.handler = reinterpret_cast<std::uint64_t>(&runHandler);
+    action.flags = (program.flags | SA_SIGINFO | kRestorerFlag) & ~std::uint64_t{SA_RESETHAND};
+    action.restorer = restorer;
+    action.mask = kAllButFaults;  // until runHandler() lets in what the program's own mask does
+    return action;
+  }
+  if (program.handler == kDefault && isFatal(signal))
+    return {reinterpret_cast<std::uint64_t>(&meetFault),
+            SA_SIGINFO | SA_ONSTACK | kRestorerFlag | (process.sandboxed ? SA_RESETHAND : 0u), restorer,
+            kAllButFaults};
+  return program;
+}
+
+void remember(Entry& entry, const Action& program) {
+  __atomic_store_n(&entry.version, entry.version + 1, __ATOMIC_SEQ_CST);
+  entry.program = program;
+  if (isHandler(program)) entry.lastHandler = program;
+  __atomic_store_n(&entry.version, entry.version + 1, __ATOMIC_SEQ_CST);
+}
+
+Action asKept(Action action) {
+  action.flags &= knownFlags | kRestorerFlag;
+  action.mask &= ~((std::uint64_t{1} << (SIGKILL - 1)) | (std::uint64_t{1} << (SIGSTOP - 1)));
+  return action;
+}
+
+// Learns libc's restorer and the flags that this kernel keeps, on the last real-time signal.
+bool probeKernel() {
+  constexpr int kProbe = kSignals;
+  Action before{}, seen{};
+  if (failed(kernelSigaction(kProbe, nullptr, &before))) return false;
+  struct sigaction ignore{};
+  ignore.sa_handler = SIG_IGN;
+  const bool set =
+      libc.sigaction(kProbe, &ignore, nullptr) == 0 && !failed(kernelSigaction(kProbe, nullptr, &seen));
+  restorer = seen.restorer;
+  const Action all{kIgnore, ~std::uint64_t{0}, restorer, 0};
+  if (!failed(kernelSigaction(kProbe, &all, nullptr))) kernelSigaction(kProbe, nullptr, &seen);
+  knownFlags = seen.flags;
+  kernelSigaction(kProbe, &before, nullptr);
+  return set && restorer != 0;
+}
+
+}  // namespace
+
+void watchSignals() {
+  if (watched || libc.sigaction == nullptr) return;
+  Locked locked(lock);
+  if (watched || !probeKernel()) return;
+  for (int signal = 1; signal <= kSignals; ++signal) {
+    if (signal == SIGKILL || signal == SIGSTOP || signal == 32 || signal == 33)
+      continue;  // 32, 33: libc's own
+    Action present{};
+    if (failed(kernelSigaction(signal, nullptr, &present))) continue;
+    remember(entries[signal], present);
+    const Action action = kernelActionFor(signal, present);
+    if (action.handler != present.handler) kernelSigaction(signal, &action, nullptr);
+  }
+  __atomic_store_n(&watched, true, __ATOMIC_RELEASE);
+}
+
+bool signalsWatched() { return __atomic_load_n(&watched, __ATOMIC_ACQUIRE); }
+
+std::uint64_t libcRestorer() { return restorer; }
+
+long programSigaction(int signal, const Action* next, Action* previous) {
+  if (signal < 1 || signal > kSignals || signal == 32 || signal == 33) return -EINVAL;
+  if (signal == SIGKILL || signal == SIGSTOP) return kernelSigaction(signal, next, previous);
+  Locked locked(lock);
+  Entry& entry = entries[signal];
+  const Action before = entry.program;
+  if (next != nullptr) {
+    const Action wanted = asKept(*next);
+    // First what a handler would look up, then the handler.
+    if (isHandler(wanted)) remember(entry, wanted);
+    const Action action = kernelActionFor(signal, wanted);
+    const long result = kernelSigaction(signal, &action, nullptr);
+    if (failed(result)) {
+      remember(entry, before);
+      return result;
+    }
+    if (!isHandler(wanted)) remember(entry, wanted);
+  }
+  if (previous != nullptr) *previous = before;
+  return 0;
+}
+
+Action actionAtArrival(int signal) {
+  Entry& entry = entries[signal];
+  Action program, last;
+  std::uint64_t version;
+  do {
+    version = __atomic_load_n(&entry.version, __ATOMIC_ACQUIRE);
+    program = entry.program;
+    last = entry.lastHandler;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  } while ((version & 1) != 0 || version != __atomic_load_n(&entry.version, __ATOMIC_RELAXED));
+  if (!isHandler(program)) return last;
+  if ((program.flags & SA_RESETHAND) != 0) {
+    Locked locked(lock);
+    Action now = entry.program;
+    if (now.handler == program.handler && (now.flags & SA_RESETHAND) != 0) {
+      now.handler = kDefault;
+      remember(entry, now);
+      const Action action = kernelActionFor(signal, now);
+      kernelSigaction(signal, &action, nullptr);
+    }
+  }
+  return program;
+}
+
+void prepareSandbox() {
+  if (!signalsWatched()) return;
+  Locked locked(lock);
+  for (int signal = 1; signal <= kSignals; ++signal) {
+    const Action& program = entries[signal].program;
+    if (program.handler != kDefault || !isFatal(signal)) continue;
+    const Action action = kernelActionFor(signal, program);
+    kernelSigaction(signal, &action, nullptr);
+  }
+}
+
+void setKernelDefault(int signal) {
+  const Action action{};
+  kernelSigaction(signal, &action, nullptr);
+}
+
+void forgetActionLock() {
+  lock = Lock();
+  for (Entry& entry : entries) entry.version &= ~std::uint64_t{1};
+}
+
+}  // namespace traceback::inject

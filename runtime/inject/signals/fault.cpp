@@ -1,0 +1,120 @@
+#include "runtime/inject/signals/fault.h"
+
+#include <time.h>
+#include <ucontext.h>
+
+#include "runtime/inject/modules/routines.h"
+#include "runtime/inject/process/process.h"
+#include "runtime/inject/rings/clock.h"
+#include "runtime/inject/rings/hold.h"
+#include "runtime/inject/rings/rings.h"
+#include "runtime/inject/rings/wrap.h"
+#include "runtime/inject/signals/actions.h"
+#include "runtime/inject/signals/levels.h"
+#include "runtime/inject/signals/own_fault.h"
+#include "runtime/inject/snaps/collector.h"
+
+namespace traceback::inject {
+
+namespace {
+
+// The thread whose fault is being collected; others that meet one wait for the process's end.
+constinit std::uint32_t faultOwner = 0;
+constinit std::uint32_t faultDone = 0;
+
+// In the order of user_regs_struct. A signal's context has no bases of fs and gs: they are asked for.
+void copyRegisters(const ucontext_t& context, std::uint64_t (&to)[27]) {
+  static constexpr int kOrder[] = {
+      REG_R15, REG_R14, REG_R13, REG_R12, REG_RBP, REG_RBX, REG_R11, REG_R10,
+      REG_R9,  REG_R8,  REG_RAX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RAX /* orig_rax */,
+      REG_RIP};
+  static_assert(sizeof kOrder / sizeof *kOrder == 17);
+  const greg_t* registers = context.uc_mcontext.gregs;
+  for (unsigned i = 0; i < 17; ++i) to[i] = static_cast<std::uint64_t>(registers[kOrder[i]]);
+  to[15] = ~std::uint64_t{0};
+  const auto selectors = static_cast<std::uint64_t>(registers[REG_CSGSFS]);
+  to[17] = selectors & 0xFFFF;                                 // cs
+  to[18] = static_cast<std::uint64_t>(registers[REG_EFL]);
+  to[19] = static_cast<std::uint64_t>(registers[REG_RSP]);
+  to[20] = selectors >> 48;                                    // ss
+  if (process.sandboxed) return;
+  constexpr long kGetFs = 0x1003, kGetGs = 0x1004;
+  systemCall(__NR_arch_prctl, kGetFs, asLong(&to[21]));
+  systemCall(__NR_arch_prctl, kGetGs, asLong(&to[22]));
+}
+
+void describe(format::ProcessHeader& file, int signal, const siginfo_t& info, const ucontext_t& context) {
+  const Thread& t = thread();
+  const bool isItsRing = t.ring != nullptr && (process.sandboxed || t.state != ThreadState::Shared);
+  file.faultTid = isItsRing ? t.ring->tid : process.sandboxed ? 0 : rawTid();
+  file.faultSignal = static_cast<std::uint32_t>(signal);
+  file.faultCode = static_cast<std::uint32_t>(info.si_code);
+  file.faultAddress = info.si_code > 0 ? reinterpret_cast<std::uint64_t>(info.si_addr) : 0;
+  file.faultPc = static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+  copyRegisters(context, file.faultRegisters);
+  file.faultExtendedRegisters = reinterpret_cast<std::uint64_t>(context.uc_mcontext.fpregs);
+  file.lastTsc = timeStamp();
+  if (!process.sandboxed) file.lastRealtimeNs = realtimeNow();
+  __atomic_store_n(&file.state, static_cast<std::uint32_t>(format::ProcessState::Faulted), __ATOMIC_RELEASE);
+}
+
+// True for the thread that is to collect. Any other comes back once that is done.
+bool claimFault() {
+  std::uint32_t nobody = 0;
+  const std::uint32_t self = rawTid();
+  if (__atomic_compare_exchange_n(&faultOwner, &nobody, self, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    return true;
+  if (nobody == self) return false;  // its first fault did not end the process
+  while (__atomic_load_n(&faultDone, __ATOMIC_ACQUIRE) == 0) {
+    const struct timespec pause{0, 10'000'000};
+    systemCall(__NR_nanosleep, asLong(&pause), 0);
+  }
+  return false;
+}
+
+// Whether returning from the handler runs into the same fault.
+bool isMetAgain(int signal, const siginfo_t& info) {
+  constexpr int kFromKernel = 0x80;  // SI_KERNEL: of many origins
+  return (signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE) &&
+         info.si_code > 0 && info.si_code < kFromKernel &&
+         !(signal == SIGBUS && info.si_code == BUS_MCEERR_AO);
+}
+
+void record(int signal, const siginfo_t& info, const ucontext_t& context) {
+  leaveLostRing();
+  Interrupted interrupted;
+  beginSignal(interrupted, signal, info, context, format::kSignalFatal);
+  format::ProcessHeader* file = process.file;
+  if (file == nullptr) return;
+  describe(*file, signal, info, context);
+  if (!process.sandboxed) runCollectorAtFault();
+  // Where it did not end the process (a debugger, init), the thread goes on as after a handler.
+  endSignal(interrupted, context);
+}
+
+}  // namespace
+
+void meetFault(int signal, siginfo_t* info, void* data) {
+  auto& context = *static_cast<ucontext_t*>(data);
+  if (isOwnFault(signal, *info, context)) return;
+  leaveWrap(signal, *info, context);
+  leaveRoutine(context);
+  if (process.sandboxed) {
+    // The kernel has put the default action back already; most faults are met again on return.
+    record(signal, *info, context);
+    if (isMetAgain(signal, *info)) return;
+  } else if (inOwnProcess() && claimFault()) {
+    const Hold hold;  // before anything else, for the others run on
+    record(signal, *info, context);
+    __atomic_store_n(&faultDone, 1u, __ATOMIC_RELEASE);
+  }
+  // The default action, with the same information, at the very place: the signal is blocked here and
+  // arrives as this handler returns.
+  if (!process.sandboxed) setKernelDefault(signal);
+  if (failed(systemCall(__NR_rt_tgsigqueueinfo, rawPid(), rawTid(), signal, asLong(info))))
+    systemCall(__NR_tgkill, rawPid(), rawTid(), signal);
+}
+
+void forgetFault() { faultOwner = faultDone = 0; }
+
+}  // namespace traceback::inject

@@ -1,0 +1,118 @@
+#include "runtime/inject/signals/own_fault.h"
+
+#include <sys/mman.h>
+
+#include "runtime/format/clock.h"
+#include "runtime/inject/kernel/system.h"
+#include "runtime/inject/process/process.h"
+#include "runtime/inject/rings/ghost.h"
+#include "runtime/inject/rings/rings.h"
+#include "runtime/inject/signals/handlers.h"
+
+namespace traceback::inject {
+
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+
+bool isMapped(const void* start, std::uint64_t size) {
+  return !failed(systemCall(__NR_msync, asLong(start), static_cast<long>(size), MS_ASYNC));
+}
+
+// Zeroed memory where nothing is mapped; never over what the program has put there.
+bool fillHole(std::uint64_t page) {
+  const long mapping = systemCall(__NR_mmap, static_cast<long>(page), kPage, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (failed(mapping)) return false;
+  if (static_cast<std::uint64_t>(mapping) == page) return true;
+  systemCall(__NR_munmap, mapping, kPage);  // a kernel that does not know the flag
+  return false;
+}
+
+void stopTracing(Thread& t) {
+  if (t.state != ThreadState::Traced) return;
+  t.state = ThreadState::Untraced;
+  enterDiscard(t);
+  if (process.file != nullptr && isMapped(process.file, sizeof *process.file))
+    __atomic_fetch_add(&process.file->ringsFailed, 1u, __ATOMIC_RELAXED);
+}
+
+// Sentinels bring a probe that goes on to the runtime. Whatever of the runtime goes on writes there in vain:
+// it finds segments of one sub-buffer in the header's own page.
+void fillRingPage(std::uint64_t page, format::RingHeader& header) {
+  constexpr std::uint64_t kHalf = kPage / 2;
+  static_assert(sizeof(format::RingHeader) <= kHalf && format::kRingHeaderSize == kPage);
+  memset(reinterpret_cast<void*>(page), 0xFF, kPage);
+  if (page != reinterpret_cast<std::uint64_t>(&header)) return;
+  memset(&header, 0, sizeof header);
+  for (auto& segment : header.segments)
+    segment = {page + kHalf, page + kHalf, 0, kHalf / sizeof(Word), 1, kHalf, 0, {format::kCursorStep, 0}};
+}
+
+bool isLostRing(std::uint64_t address) {
+  Thread& t = thread();
+  if (t.ring == nullptr || address - reinterpret_cast<std::uint64_t>(t.ring->header) >= t.ring->size)
+    return false;
+  const std::uint64_t page = address & ~(kPage - 1);
+  if (!fillHole(page)) return false;
+  fillRingPage(page, *t.ring->header);
+  stopTracing(t);
+  return true;
+}
+
+bool isLostProcessFile(std::uint64_t address) {
+  if (process.file == nullptr || address - reinterpret_cast<std::uint64_t>(process.file) >= kProcessFileSize)
+    return false;
+  const std::uint64_t page = address & ~(kPage - 1);
+  if (!fillHole(page)) return false;
+  // The readings to come are behind all that were made.
+  if (process.logicalClock && page == reinterpret_cast<std::uint64_t>(process.file))
+    format::clockIn(*process.file).logicalTime = std::uint64_t{1} << 62;
+  return true;
+}
+
+// Whether the runtime was interrupted where it had blocked all but faults.
+bool isWhereFaultsAreLetIn(const ucontext_t& context) {
+  constexpr std::uint64_t kNever = (std::uint64_t{1} << (SIGKILL - 1)) | (std::uint64_t{1} << (SIGSTOP - 1));
+  std::uint64_t mask;
+  memcpy(&mask, &context.uc_sigmask, sizeof mask);
+  return (mask | kNever) == (kAllButFaults | kNever) &&
+         isRuntimeCode(static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RIP]));
+}
+
+// The runtime blocks the signal, too, and it is pending until the mask is the program's again.
+bool isPutOff(int signal, const siginfo_t& info, ucontext_t& context) {
+  if ((signal != SIGSEGV && signal != SIGBUS) || info.si_code > 0 || !isWhereFaultsAreLetIn(context))
+    return false;
+  if (failed(systemCall(__NR_rt_tgsigqueueinfo, rawPid(), rawTid(), signal, asLong(&info)))) return false;
+  std::uint64_t mask;
+  memcpy(&mask, &context.uc_sigmask, sizeof mask);
+  mask |= std::uint64_t{1} << (signal - 1);
+  memcpy(&context.uc_sigmask, &mask, sizeof mask);
+  return true;
+}
+
+}  // namespace
+
+bool isOwnFault(int signal, const siginfo_t& info, ucontext_t& context) {
+  if (isForksFault(signal, info)) return true;
+  if (signal == SIGSEGV && info.si_code > 0) {
+    const auto address = reinterpret_cast<std::uint64_t>(info.si_addr);
+    return isLostRing(address) || isLostProcessFile(address);
+  }
+  return isPutOff(signal, info, context);
+}
+
+void leaveLostRing() {
+  Thread& t = thread();
+  if (t.state == ThreadState::Traced && !process.sandboxed && !isMapped(t.ring->header, t.ring->size))
+    stopTracing(t);
+}
+
+void leaveLostProcessFile() {
+  const auto start = reinterpret_cast<std::uint64_t>(process.file);
+  if (start == 0 || process.sandboxed || isMapped(process.file, kProcessFileSize)) return;
+  for (std::uint64_t at = 0; at < kProcessFileSize; at += kPage) isLostProcessFile(start + at);
+}
+
+}  // namespace traceback::inject

@@ -1,0 +1,95 @@
+// C++ exceptions as they are thrown: a record for each, and snaps of those that the policy names.
+#include <dlfcn.h>
+#include <errno.h>
+
+#include "runtime/inject/libc/libc.h"
+#include "runtime/inject/libc/waiting.h"
+#include "runtime/inject/process/process.h"
+#include "runtime/inject/snaps/policy_file.h"
+#include "runtime/inject/snaps/throws.h"
+#include "runtime/inject/snaps/trigger.h"
+#include "runtime/inject/snaps/type_names.h"
+
+using namespace traceback::inject;
+
+namespace {
+
+using Throw = void (*)(void* object, void* type, void (*destructor)(void*));
+constinit Throw nextThrow = nullptr;  // of the library that comes behind this one
+
+// The one that the thrower would have called without us: if not the next in the program's own order, then
+// that of the C++ library which was opened together with it.
+Throw throwOf(const void* thrower) {
+  if (__atomic_load_n(&nextThrow, __ATOMIC_ACQUIRE) == nullptr) findThrow();
+  if (Throw known = __atomic_load_n(&nextThrow, __ATOMIC_ACQUIRE)) return known;
+  findLibc();
+  Dl_info info{};
+  if (libc.dladdr == nullptr || libc.dladdr(thrower, &info) == 0 || info.dli_fname == nullptr) return nullptr;
+  void* handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return nullptr;
+  const auto found = reinterpret_cast<Throw>(dlvsym(handle, "__cxa_throw", "CXXABI_1.3"));
+  libc.dlclose(handle);
+  return found;
+}
+
+}  // namespace
+
+namespace traceback::inject {
+
+void findThrow() {
+  const auto found = reinterpret_cast<Throw>(nextFunction("__cxa_throw", "CXXABI_1.3"));
+  __atomic_store_n(&nextThrow, found, __ATOMIC_RELEASE);
+}
+
+}  // namespace traceback::inject
+
+namespace {
+
+struct Question {
+  ClassName name;
+  const Policy* rules;
+  const ExceptionRule* answer;
+};
+
+// The last rule that fits the class, or one that it is derived from.
+void ask(Question& question, const void* type) {
+  for (unsigned i = question.rules->exceptionRules; i-- > 0 && question.answer == nullptr;) {
+    struct One {
+      Question* question;
+      const ExceptionRule* rule;
+    } one{&question, &question.rules->exceptions[i]};
+    const auto fits = [](const void* each, void* data) {
+      auto& asked = *static_cast<One*>(data);
+      nameOfType(each, asked.question->name);
+      return namesClass(asked.rule->name, asked.question->name.c_str());
+    };
+    if (anyOfItsClasses(type, fits, &one)) question.answer = one.rule;
+  }
+}
+
+[[gnu::noinline]] void meetThrow(const void* type, std::uint64_t thrower) {
+  if (!process.recording) return;
+  noteException(thrower - 1, type);
+  const Policy& rules = policy();
+  if (rules.exceptionRules == 0 || type == nullptr) return;
+  const int error = errno;
+  Question question{{}, &rules, nullptr};
+  ask(question, type);
+  if (question.answer != nullptr && question.answer->snap) {
+    nameOfType(type, question.name);
+    trigger(Trigger::Exception, thrower ^ reinterpret_cast<std::uint64_t>(type), question.name.c_str());
+  }
+  setErrno(error);
+}
+
+}  // namespace
+
+extern "C" [[gnu::visibility("default"), noreturn]] void __cxa_throw(void* object, void* type,
+                                                                     void (*destructor)(void*)) {
+  const void* const thrower = __builtin_return_address(0);
+  const Throw next = throwOf(thrower);
+  meetThrow(type, reinterpret_cast<std::uint64_t>(thrower));
+  if (next == nullptr) __builtin_trap();  // it was thrown by a library that is not there
+  next(object, type, destructor);
+  __builtin_unreachable();
+}

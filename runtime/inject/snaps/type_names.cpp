@@ -1,0 +1,113 @@
+#include "runtime/inject/snaps/type_names.h"
+
+namespace traceback::inject {
+
+namespace {
+
+struct TypeInfo {
+  const void* const* table;  // of virtual functions; before it is the type of the object itself
+  const char* name;
+};
+struct SingleBase : TypeInfo {  // __si_class_type_info
+  const TypeInfo* base;
+};
+struct ManyBases : TypeInfo {  // __vmi_class_type_info
+  struct Base {
+    const TypeInfo* type;
+    long offsetAndFlags;
+  };
+  std::uint32_t flags, count;
+  Base bases[1];  // `count` of them
+};
+
+constexpr unsigned kDeepest = 32, kMostBases = 256;
+
+const char* mangledName(const TypeInfo& type) { return *type.name == '*' ? type.name + 1 : type.name; }
+
+// By name, for each copy of a C++ library has such types of its own.
+bool isOfKind(const TypeInfo& type, const char* kind) {
+  const auto* own = static_cast<const TypeInfo*>(type.table[-1]);
+  return own != nullptr && strcmp(mangledName(*own), kind) == 0;
+}
+
+bool visitAll(const TypeInfo& type, bool (*visit)(const void*, void*), void* data, unsigned depth) {
+  if (visit(&type, data)) return true;
+  if (depth == kDeepest || type.table == nullptr) return false;
+  if (isOfKind(type, "N10__cxxabiv120__si_class_type_infoE")) {
+    const auto& single = static_cast<const SingleBase&>(type);
+    return single.base != nullptr && visitAll(*single.base, visit, data, depth + 1);
+  }
+  if (!isOfKind(type, "N10__cxxabiv121__vmi_class_type_infoE")) return false;
+  const auto& many = static_cast<const ManyBases&>(type);
+  const std::uint32_t count = many.count < kMostBases ? many.count : kMostBases;
+  for (std::uint32_t i = 0; i < count; ++i)
+    if (many.bases[i].type != nullptr && visitAll(*many.bases[i].type, visit, data, depth + 1)) return true;
+  return false;
+}
+
+bool isInline(const char* part, std::size_t size) {
+  return (size == 7 && strncmp(part, "__cxx11", 7) == 0) || (size == 3 && strncmp(part, "__1", 3) == 0) ||
+         (size == 12 && strncmp(part, "_GLOBAL__N_1", 12) == 0);
+}
+
+void addPart(ClassName& name, const char* part, std::size_t size) {
+  if (isInline(part, size)) return;
+  if (!name.empty()) name.add("::");
+  for (std::size_t i = 0; i < size; ++i) {
+    const char one[2] = {part[i], 0};
+    name.add(one);
+  }
+}
+
+constexpr struct {
+  const char* mangled;
+  const char* name;
+} kPlain[] = {{"i", "int"},
+              {"j", "unsigned"},
+              {"l", "long"},
+              {"m", "unsigned long"},
+              {"b", "bool"},
+              {"c", "char"},
+              {"d", "double"},
+              {"f", "float"},
+              {"PKc", "const char*"},
+              {"Pc", "char*"},
+              {"Ss", "std::string"},
+              {"Dn", "std::nullptr_t"},
+              {"NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE", "std::string"}};
+
+}  // namespace
+
+void nameOfType(const void* type, ClassName& name) {
+  const char* at = mangledName(*static_cast<const TypeInfo*>(type));
+  const char* const whole = at;
+  name.clear();
+  for (const auto& plain : kPlain) {
+    if (strcmp(plain.mangled, at) != 0) continue;
+    name.add(plain.name);
+    return;
+  }
+  if (*at == 'N') ++at;
+  for (;;) {
+    if (at[0] == 'S' && at[1] == 't') {
+      addPart(name, "std", 3);
+      at += 2;
+      continue;
+    }
+    if (*at < '1' || *at > '9') break;
+    std::size_t size = 0;
+    while (*at >= '0' && *at <= '9' && size < 4096) size = size * 10 + static_cast<std::size_t>(*at++ - '0');
+    std::size_t there = 0;
+    while (there < size && at[there] != 0) ++there;
+    if (there != size) break;
+    addPart(name, at, size);
+    at += size;
+  }
+  if (name.empty()) name.add(whole);
+}
+
+bool anyOfItsClasses(const void* type, bool (*visit)(const void* type, void* data), void* data) {
+  return visitAll(*static_cast<const TypeInfo*>(type), visit, data, 0);
+}
+
+}  // namespace traceback::inject

@@ -1,0 +1,21 @@
+// Classes of C++ exceptions, by the run-time type information of the Itanium C++ ABI (section 2.9.5): read
+// from memory alone, whichever C++ library made it.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/inject/kernel/system.h"
+
+namespace traceback::inject {
+
+using ClassName = Text<256>;
+
+// The name of a type as people write it, without inline namespaces and template arguments:
+// "std::out_of_range", "int". As it stands in the object file where it is none of these.
+void nameOfType(const void* type, ClassName& name);
+
+// Calls `visit` with the type and with each class that it is derived from, until one call is true. True if
+// one was.
+bool anyOfItsClasses(const void* type, bool (*visit)(const void* type, void* data), void* data);
+
+}  // namespace traceback::inject

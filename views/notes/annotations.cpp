@@ -1,0 +1,176 @@
+#include "views/notes/annotations.h"
+
+#include <QDateTime>
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QSaveFile>
+#include <algorithm>
+
+#include "model/text_format.h"
+
+namespace traceback::views {
+namespace {
+
+constexpr int kVersion = 1;
+// More than anybody writes; whatever claims more is no such file.
+constexpr qint64 kMostBytes = 16 << 20;
+const QString kVersionKey = QStringLiteral("traceback_notes");
+
+std::uint32_t tidOf(const model::Trace& trace, model::ThreadIndex thread) {
+  return trace.threads[thread.value]->info().tid;
+}
+
+model::ThreadIndex threadOf(const model::Trace& trace, std::uint32_t tid) {
+  for (std::uint32_t i = 0; i < trace.threads.size(); ++i)
+    if (trace.threads[i]->info().tid == tid) return {i};
+  return {};
+}
+
+QJsonObject snapOf(const model::Trace& trace) {
+  return {{QStringLiteral("program"), QString::fromStdString(trace.summary.program)},
+          {QStringLiteral("pid"), static_cast<qint64>(trace.summary.pid)},
+          {QStringLiteral("when"), QString::number(trace.summary.when.value)}};
+}
+
+}  // namespace
+
+Annotations::Annotations(QObject* parent) : QObject(parent) {}
+
+void Annotations::setTrace(std::shared_ptr<const model::Trace> trace, const QString& snap) {
+  m_trace = std::move(trace);
+  m_file = snap.isEmpty() ? QString() : fileFor(snap);
+  m_all.clear();
+  m_stored = {};
+  m_problem.clear();
+  m_readOnly = false;
+  if (m_trace && !m_file.isEmpty()) read();
+  emit changed();
+}
+
+void Annotations::complain(const QString& text) {
+  m_problem = text;
+  emit problemMet(text);
+}
+
+QString Annotations::placeOf(model::ThreadIndex thread, model::EntryIndex entry) const {
+  const model::ThreadTrace& trace = *m_trace->threads[thread.value];
+  if (entry >= trace.entryCount()) return {};
+  const model::Entry what = trace.entry(entry);
+  const std::string place = model::placeText(*m_trace, what);
+  return QString::fromStdString(place.empty() ? model::entryText(*m_trace, what) : place);
+}
+
+void Annotations::read() {
+  QFile file(m_file);
+  if (!file.exists()) return;
+  if (!file.open(QIODevice::ReadOnly) || file.size() > kMostBytes) {
+    m_readOnly = true;
+    return complain(tr("%1: the notes cannot be read: %2")
+                        .arg(m_file, file.isOpen() ? tr("too large") : file.errorString()));
+  }
+  QJsonParseError error{};
+  const QJsonDocument document = QJsonDocument::fromJson(file.readAll(), &error);
+  const int version = document.object()[kVersionKey].toInt();
+  if (error.error != QJsonParseError::NoError || version < 1) {
+    m_readOnly = true;
+    return complain(tr("%1: these are no notes of TraceBack: they are left as they are").arg(m_file));
+  }
+  m_stored = document.object();
+  if (version > kVersion) {
+    m_readOnly = true;
+    complain(tr("%1: written by a newer version: notes are shown, but none are added").arg(m_file));
+  }
+  if (const QJsonObject snap = m_stored[QStringLiteral("snap")].toObject();
+      snap[QStringLiteral("pid")] != snapOf(*m_trace)[QStringLiteral("pid")] ||
+      snap[QStringLiteral("when")] != snapOf(*m_trace)[QStringLiteral("when")])
+    complain(tr("%1: these are the notes of another snap").arg(m_file));
+  for (const auto& value : m_stored[QStringLiteral("notes")].toArray()) {
+    Annotation note;
+    note.stored = value.toObject();
+    note.thread =
+        threadOf(*m_trace, static_cast<std::uint32_t>(note.stored[QStringLiteral("tid")].toInteger()));
+    note.entry =
+        static_cast<model::EntryIndex>(std::max<qint64>(0, note.stored[QStringLiteral("entry")].toInteger()));
+    note.place = note.stored[QStringLiteral("place")].toString();
+    note.text = note.stored[QStringLiteral("text")].toString();
+    note.author = note.stored[QStringLiteral("author")].toString();
+    note.created = note.stored[QStringLiteral("created")].toString();
+    note.moved = !note.thread.valid() || note.place != placeOf(note.thread, note.entry);
+    m_all.append(note);
+  }
+  sort();
+}
+
+void Annotations::sort() {
+  std::ranges::stable_sort(m_all, [](const Annotation& a, const Annotation& b) {
+    return std::pair(a.thread.value, a.entry) < std::pair(b.thread.value, b.entry);
+  });
+}
+
+void Annotations::write() {
+  if (m_file.isEmpty() || m_readOnly) return;
+  QJsonArray notes;
+  for (Annotation& note : m_all) {
+    if (note.thread.valid())
+      note.stored[QStringLiteral("tid")] = static_cast<qint64>(tidOf(*m_trace, note.thread));
+    note.stored[QStringLiteral("entry")] = static_cast<qint64>(note.entry);
+    note.stored[QStringLiteral("place")] = note.place;
+    note.stored[QStringLiteral("text")] = note.text;
+    note.stored[QStringLiteral("author")] = note.author;
+    note.stored[QStringLiteral("created")] = note.created;
+    notes.append(note.stored);
+  }
+  m_stored[kVersionKey] = kVersion;
+  m_stored[QStringLiteral("snap")] = snapOf(*m_trace);
+  m_stored[QStringLiteral("notes")] = notes;
+  QSaveFile file(m_file);
+  const QByteArray bytes = QJsonDocument(m_stored).toJson();
+  if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
+    return complain(tr("%1: the notes cannot be kept: %2").arg(m_file, file.errorString()));
+  m_problem.clear();
+}
+
+const Annotation* Annotations::at(model::ThreadIndex thread, model::EntryIndex entry) const {
+  const auto found = std::ranges::lower_bound(
+      m_all, std::pair(thread.value, entry), {},
+      [](const Annotation& each) { return std::pair(each.thread.value, each.entry); });
+  return found != m_all.end() && found->thread == thread && found->entry == entry ? &*found : nullptr;
+}
+
+void Annotations::set(model::ThreadIndex thread, model::EntryIndex entry, const QString& text) {
+  if (!m_trace || thread.value >= m_trace->threads.size()) return;
+  if (entry >= m_trace->threads[thread.value]->entryCount()) return;
+  if (m_readOnly) return complain(m_problem);
+  if (const Annotation* known = at(thread, entry))
+    return setText(static_cast<int>(known - m_all.constData()), text);
+  Annotation note;
+  note.thread = thread;
+  note.entry = entry;
+  note.place = placeOf(thread, entry);
+  note.text = text;
+  note.author = qEnvironmentVariable("USER");
+  note.created = QDateTime::currentDateTimeUtc().toString(Qt::ISODate);
+  m_all.append(note);
+  sort();
+  write();
+  emit changed();
+}
+
+void Annotations::setText(int index, const QString& text) {
+  if (index < 0 || index >= m_all.size()) return;
+  if (m_readOnly) return complain(m_problem);
+  m_all[index].text = text;
+  write();
+  emit changed();
+}
+
+void Annotations::remove(int index) {
+  if (index < 0 || index >= m_all.size()) return;
+  if (m_readOnly) return complain(m_problem);
+  m_all.removeAt(index);
+  write();
+  emit changed();
+}
+
+}  // namespace traceback::views
