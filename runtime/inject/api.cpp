@@ -10,7 +10,7 @@
 #include "runtime/inject/libc/libc.h"
 #include "runtime/inject/modules/modules.h"
 #include "runtime/inject/process/process.h"
-#include "runtime/inject/rings/rings.h"
+#include "runtime/inject/rings/ring_table.h"
 #include "runtime/inject/rings/sharing.h"
 #include "runtime/inject/signals/actions.h"
 #include "runtime/inject/signals/alternate_stack.h"

@@ -12,6 +12,8 @@
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/clock.h"
 #include "runtime/inject/rings/ring_file.h"
+#include "runtime/inject/rings/ring_table.h"
+#include "runtime/inject/rings/rings.h"
 #include "runtime/inject/rings/segment.h"
 #include "runtime/inject/rings/wrap.h"
 #include "runtime/inject/signals/alternate_stack.h"

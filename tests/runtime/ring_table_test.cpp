@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "handed_in.h"
+#include "runtime/inject/rings/ring_table.h"
 #include "runtime/inject/rings/rings.h"
 
 using namespace traceback;

@@ -1,7 +1,7 @@
 // Addresses of code that libc tells the program, or is told by it: they are the original's.
 #include "runtime/inject/kernel/system.h"
 #include "runtime/inject/libc/libc.h"
-#include "runtime/inject/modules/modules.h"
+#include "runtime/inject/modules/copy_addresses.h"
 #include "runtime/inject/signals/actions.h"
 #include "runtime/inject/signals/handlers.h"
 

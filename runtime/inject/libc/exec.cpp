@@ -8,7 +8,7 @@
 #include "runtime/inject/libc/libc.h"
 #include "runtime/inject/process/following.h"
 #include "runtime/inject/process/process.h"
-#include "runtime/inject/rings/rings.h"
+#include "runtime/inject/rings/ring_table.h"
 
 using namespace traceback;
 using namespace traceback::inject;

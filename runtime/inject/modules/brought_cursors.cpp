@@ -2,7 +2,9 @@
 
 #include <sys/mman.h>
 
+#include "runtime/inject/kernel/lock.h"
 #include "runtime/inject/kernel/system.h"
+#include "runtime/inject/modules/bound_modules.h"
 #include "runtime/inject/modules/module_tables.h"
 
 namespace traceback::inject {
@@ -64,11 +66,32 @@ void replaceHeads(std::span<const format::BroughtHead> heads, std::uint64_t bias
       writeOver(bias + head.start, kCall, bias + head.routine);
 }
 
-}  // namespace
+// By which modules' routines and heads callees are not trusted any more.
+enum : unsigned { kByNone, kByNewOnes, kByAll };
+constinit unsigned calleesDistrusted = kByNone;
+constinit Lock distrusting;
 
+// Two threads at it would take the page from each other.
 void loadBroughtCursors(const format::ModuleHeader& header, std::uint64_t bias) {
+  const Locked locked(distrusting);
   replaceRoutines(recordRoutinesOf(header), bias);
   replaceHeads(broughtHeadsOf(header), bias);
 }
+
+}  // namespace
+
+void distrustCallees() {
+  if (__atomic_load_n(&calleesDistrusted, __ATOMIC_SEQ_CST) == kByAll) return;
+  __atomic_store_n(&calleesDistrusted, kByNewOnes, __ATOMIC_SEQ_CST);
+  for (const BoundModule& module : boundModules())
+    if (const format::ModuleHeader* header = headerOf(module)) loadBroughtCursors(*header, module.bias);
+  __atomic_store_n(&calleesDistrusted, kByAll, __ATOMIC_SEQ_CST);
+}
+
+void distrustIfOthersAre(const format::ModuleHeader& header, std::uint64_t bias) {
+  if (__atomic_load_n(&calleesDistrusted, __ATOMIC_SEQ_CST) != kByNone) loadBroughtCursors(header, bias);
+}
+
+void forgetDistrustLock() { distrusting = Lock(); }
 
 }  // namespace traceback::inject

@@ -1,7 +1,7 @@
 #include "runtime/inject/modules/routines.h"
 
 #include "runtime/inject/kernel/system.h"
-#include "runtime/inject/modules/modules.h"
+#include "runtime/inject/modules/copy_addresses.h"
 #include "runtime/inject/rings/segment.h"
 #include "runtime/inject/rings/thread.h"
 #include "runtime/inject/rings/wrap.h"

@@ -13,7 +13,7 @@
 #include "runtime/inject/rings/clock.h"
 #include "runtime/inject/rings/ghost.h"
 #include "runtime/inject/rings/hold.h"
-#include "runtime/inject/rings/rings.h"
+#include "runtime/inject/rings/ring_table.h"
 #include "runtime/inject/signals/actions.h"
 #include "runtime/inject/signals/fault.h"
 #include "runtime/inject/signals/own_fault.h"
@@ -137,7 +137,7 @@ void childStarted(bool betweenProbes) {
   process.file = nullptr;  // it was mapped for the parent alone
   process.lock = Lock();
   forgetActionLock();
-  forgetModuleLock();
+  forgetModuleLocks();
   forgetFault();
   forgetHolds();
   Thread& t = thread();

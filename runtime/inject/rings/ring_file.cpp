@@ -7,6 +7,7 @@
 
 #include "runtime/inject/kernel/files.h"
 #include "runtime/inject/process/process.h"
+#include "runtime/inject/rings/ring_table.h"
 
 namespace traceback::inject {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "runtime/inject/kernel/system.h"
-#include "runtime/inject/rings/rings.h"
+#include "runtime/inject/rings/ring.h"
 
 namespace traceback::inject {
 

@@ -3,7 +3,8 @@
 
 #include <cstdint>
 
-#include "runtime/inject/rings/rings.h"
+#include "runtime/inject/rings/ring.h"
+#include "runtime/inject/rings/segment.h"
 
 namespace traceback::inject {
 

@@ -2,7 +2,8 @@
 
 #include <ucontext.h>
 
-#include "runtime/inject/modules/modules.h"
+#include "runtime/inject/modules/brought_cursors.h"
+#include "runtime/inject/modules/copy_addresses.h"
 #include "runtime/inject/modules/routines.h"
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/rings.h"

@@ -1,0 +1,102 @@
+#include "runtime/inject/modules/module_codes.h"
+
+#include <sys/mman.h>
+
+#include "runtime/format/record.h"
+#include "runtime/inject/process/process.h"
+
+namespace traceback::inject {
+
+namespace {
+
+using format::BindState;
+using format::ModuleHeader;
+using format::ProcessModule;
+using format::Word;
+
+bool overlaps(std::uint64_t base, std::uint64_t span, const ProcessModule& other) {
+  return base < std::uint64_t{other.codeBase} + other.codeSpan && other.codeBase < base + span;
+}
+
+// Codes of unloaded modules stay taken, for rings still hold them.
+bool codesAreFree(std::uint64_t base, std::uint64_t span) {
+  for (unsigned i = 0; i < moduleCount(); ++i) {
+    const ProcessModule& other = moduleTable()[i];
+    if (isBound(other) && overlaps(base, span, other)) return false;
+  }
+  return base >= format::kFirstCode && base + span <= format::kEndCode;
+}
+
+// The codes that the same file had before it was unloaded, unless it is loaded a second time and has them; or
+// 0.
+std::uint64_t formerCodes(const ProcessModule& module) {
+  for (unsigned i = 0; i < moduleCount(); ++i) {
+    const ProcessModule& former = moduleTable()[i];
+    if (!isBound(former) || former.unloaded == 0 || !hasSameMap(former, module.mapId) ||
+        former.codeSpan != module.codeSpan)
+      continue;
+    bool inUse = false;
+    for (unsigned k = 0; k < moduleCount() && !inUse; ++k) {
+      const ProcessModule& other = moduleTable()[k];
+      inUse = isBound(other) && other.unloaded == 0 && overlaps(former.codeBase, former.codeSpan, other);
+    }
+    if (!inUse) return former.codeBase;
+  }
+  return 0;
+}
+
+// A free run of codes at a distance that keeps every DAG aligned; 0 if there is none.
+std::uint64_t findCodes(std::uint64_t base, std::uint64_t span) {
+  constexpr std::uint64_t kAlignment = std::uint64_t{1} << format::kMaxPathBits;
+  const std::uint64_t remainder = base % kAlignment;
+  for (unsigned i = 0; i <= moduleCount(); ++i) {
+    std::uint64_t candidate = format::kFirstCode;
+    if (i < moduleCount()) candidate = std::uint64_t{moduleTable()[i].codeBase} + moduleTable()[i].codeSpan;
+    candidate = (candidate + kAlignment - 1) / kAlignment * kAlignment + remainder;
+    if (codesAreFree(candidate, span)) return candidate;
+  }
+  return 0;
+}
+
+// Moves the head probes' records to other codes. None of them can run yet.
+bool rebase(const ModuleHeader& header, const Segment& where, std::uint32_t distance) {
+  const std::uint64_t start = where.start & ~std::uint64_t{4095};
+  const std::uint64_t size = ((where.end + 4095) & ~std::uint64_t{4095}) - start;
+  const auto* fixups = reinterpret_cast<const std::uint32_t*>(where.start + header.fixupOffset);
+  const std::uint64_t total = where.end - where.start;
+  for (std::uint32_t i = 0; i < header.fixupCount; ++i)
+    if (fixups[i] > total - sizeof(Word)) return false;
+  if (failed(systemCall(__NR_mprotect, static_cast<long>(start), static_cast<long>(size),
+                        PROT_READ | PROT_WRITE)))
+    return false;
+  for (std::uint32_t i = 0; i < header.fixupCount; ++i) {
+    Word word;
+    auto* at = reinterpret_cast<void*>(where.start + fixups[i]);
+    memcpy(&word, at, sizeof word);
+    word += distance;
+    memcpy(at, &word, sizeof word);
+  }
+  if (!failed(systemCall(__NR_mprotect, static_cast<long>(start), static_cast<long>(size),
+                         PROT_READ | PROT_EXEC)))
+    return true;
+  // It must be executable whatever happens; as it was before is the next best.
+  systemCall(__NR_mprotect, static_cast<long>(start), static_cast<long>(size),
+             PROT_READ | PROT_WRITE | PROT_EXEC);
+  return true;
+}
+
+}  // namespace
+
+BindState chooseCodes(const ModuleHeader& header, const Segment& where, ProcessModule& module) {
+  std::uint64_t base = formerCodes(module);
+  if (base == 0)
+    base = codesAreFree(header.codeBase, header.codeSpan) ? header.codeBase
+                                                          : findCodes(header.codeBase, header.codeSpan);
+  if (base == 0) return BindState::CodesTaken;
+  if (base != header.codeBase && !rebase(header, where, static_cast<std::uint32_t>(base - header.codeBase)))
+    return BindState::CodesTaken;
+  module.codeBase = static_cast<std::uint32_t>(base);
+  return BindState::Bound;
+}
+
+}  // namespace traceback::inject

@@ -1,0 +1,74 @@
+#include "runtime/inject/rings/ring_layout.h"
+
+#include <linux/prctl.h>
+
+#include "runtime/inject/process/process.h"
+#include "runtime/inject/rings/clock.h"
+#include "runtime/inject/rings/ring_history.h"
+#include "runtime/inject/rings/segment.h"
+
+namespace traceback::inject {
+
+namespace {
+
+struct Layout {
+  std::uint32_t subBufferWords, subBufferCount;
+  std::uint64_t bytes() const { return std::uint64_t{subBufferWords} * subBufferCount * sizeof(Word); }
+};
+
+constexpr Layout kHandlers{16384 / sizeof(Word), 4};
+
+Layout mainLayout() {
+  constexpr std::uint64_t kDefault = 1 << 20, kLeast = 1 << 16, kMost = 1 << 30, kPage = 4096;
+  constexpr std::uint32_t kCount = 16;
+  std::uint64_t bytes = process.environment.bufferSize;
+  if (bytes == 0) bytes = kDefault;
+  if (bytes < kLeast) bytes = kLeast;
+  if (bytes > kMost) bytes = kMost;
+  const std::uint64_t each = (bytes / kCount + kPage - 1) / kPage * kPage;
+  return {static_cast<std::uint32_t>(each / sizeof(Word)), kCount};
+}
+
+}  // namespace
+
+std::uint64_t ringSize() {
+  return format::kRingHeaderSize + mainLayout().bytes() + (format::kMaxSegments - 1) * kHandlers.bytes() +
+         chosenHistorySize();
+}
+
+void startRing(Ring& ring, bool late) {
+  format::RingHeader& header = *ring.header;
+  // The file may have been another thread's: it is no ring while it is made.
+  __atomic_store_n(&header.magic, std::uint64_t{0}, __ATOMIC_RELEASE);
+  memset(&header, 0, sizeof header);
+  header.version = format::kRingVersion;
+  header.headerSize = format::kRingHeaderSize;
+  header.pid = process.pid;
+  header.tid = ring.tid;
+  header.processStart = process.start;
+  const std::uint64_t now = timeStamp();
+  header.threadStart = late ? 0 : now;
+  header.state = static_cast<std::uint32_t>(format::RingState::InUse);
+  header.segmentCount = format::kMaxSegments;
+  if (!process.sandboxed) systemCall(__NR_prctl, PR_GET_NAME, asLong(header.name));
+  auto* base = reinterpret_cast<std::uint8_t*>(ring.header);
+  const Layout main = mainLayout();
+  std::uint64_t offset = format::kRingHeaderSize;
+  for (unsigned i = 0; i < format::kMaxSegments; ++i) {
+    const Layout& layout = i == 0 ? main : kHandlers;
+    startSegment(header.segments[i], reinterpret_cast<Word*>(base + offset), layout.subBufferWords,
+                 layout.subBufferCount, offset);
+    offset += layout.bytes();
+  }
+  startHistory(ring);
+  const std::uint64_t values[] = {now, ring.tid};
+  if (late) {
+    append(header.segments[0], format::RecordType::Gap, static_cast<std::uint16_t>(format::GapReason::NoRing),
+           values, 1);
+  } else {
+    append(header.segments[0], format::RecordType::ThreadStart, 0, values, 2);
+  }
+  __atomic_store_n(&header.magic, format::kRingMagic, __ATOMIC_RELEASE);
+}
+
+}  // namespace traceback::inject

@@ -1,0 +1,17 @@
+// What lies where in the file of a ring (runtime/format/ring.h).
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/inject/rings/ring.h"
+
+namespace traceback::inject {
+
+// Of a whole file, in bytes, the coarse history included.
+std::uint64_t ringSize();
+
+// Makes a mapped ring that of the thread Ring::tid. `late`: it has run traced code before, which nobody
+// recorded.
+void startRing(Ring& ring, bool late);
+
+}  // namespace traceback::inject

@@ -1,0 +1,228 @@
+#include "runtime/inject/rings/ring_table.h"
+
+#include "runtime/inject/process/process.h"
+#include "runtime/inject/rings/ring_file.h"
+#include "runtime/inject/rings/ring_history.h"
+#include "runtime/inject/rings/ring_layout.h"
+#include "runtime/inject/rings/thread.h"
+
+namespace traceback::inject {
+
+namespace {
+
+constinit Ring rings[kMaxRings + kMaxEndedRings];
+constinit std::uint32_t made = 0;   // the reserve included
+constinit std::uint32_t taken = 0;  // by a thread
+constinit std::uint32_t ended = 0;
+constinit bool reserved = false;  // for times when no file can be made
+
+struct Limits {
+  unsigned live, all;
+};
+// What the user wants, of what there is room for.
+Limits limitsFor(std::uint64_t ringSize) {
+  const Environment& environment = process.environment;
+  Limits limits{environment.mostRings == 0 ? kUsualRings : static_cast<unsigned>(environment.mostRings),
+                kMaxRings + kMaxEndedRings};
+  if (environment.mostBytes != 0 && environment.mostBytes / ringSize < limits.all)
+    limits.all = static_cast<unsigned>(environment.mostBytes / ringSize);
+  if (limits.live > kMaxRings) limits.live = kMaxRings;
+  if (limits.live > limits.all) limits.live = limits.all;
+  return limits;
+}
+
+Ring::Use useOf(const Ring& ring) { return __atomic_load_n(&ring.use, __ATOMIC_ACQUIRE); }
+void setUse(Ring& ring, Ring::Use use) { __atomic_store_n(&ring.use, use, __ATOMIC_RELEASE); }
+
+bool isThread(std::uint32_t tid) { return !failed(systemCall(__NR_tgkill, process.pid, tid, 0)); }
+
+// Threads that ended without their destructors (a raw exit, of a raw clone) leave their rings in use.
+void scavenge() {
+  for (Ring& ring : rings) {
+    if (useOf(ring) != Ring::Use::Live || isThread(ring.tid)) continue;
+    endRing(ring);
+  }
+}
+
+// An entry for a new ring, or nothing. Rings of ended threads stay to be looked at, but not for ever: the
+// entry may be one of theirs, whose file is then to be used again.
+Ring* chooseEntry(const Limits& limits) {
+  Ring* oldest = nullptr;
+  Ring* unused = nullptr;
+  unsigned live = 0, kept = 0;
+  for (Ring& ring : rings) {
+    const Ring::Use use = useOf(ring);
+    if (use == Ring::Use::Free) unused = &ring;
+    if (use == Ring::Use::Live) ++live;
+    if (use != Ring::Use::Ended) continue;
+    ++kept;
+    if (oldest == nullptr || ring.order < oldest->order) oldest = &ring;
+  }
+  if (live >= limits.live) return nullptr;
+  return kept >= kMaxEndedRings || live + kept >= limits.all || unused == nullptr ? oldest : unused;
+}
+
+void giveRing(Ring& ring, std::uint32_t tid, bool late) {
+  ring.tid = tid;
+  __atomic_store_n(&ring.order, __atomic_add_fetch(&taken, 1u, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+  startRing(ring, late);
+  setUse(ring, Ring::Use::Live);
+  __atomic_fetch_add(&process.file->ringCount, 1u, __ATOMIC_RELEASE);
+}
+
+// Without a lock, for where the program filters its system calls nobody may block signals. Null if there is
+// none, or none that is still as it was seen.
+bool claim(Ring& ring, Ring::Use expected) {
+  return __atomic_compare_exchange_n(&ring.use, &expected, Ring::Use::Making, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED);
+}
+// Of one that may be claimed meanwhile: what they say is only a hint then.
+std::uint32_t orderOf(const Ring& ring) { return __atomic_load_n(&ring.order, __ATOMIC_RELAXED); }
+const format::RingHeader* headerOf(const Ring& ring) {
+  return __atomic_load_n(&ring.header, __ATOMIC_RELAXED);
+}
+Ring* claimMapped() {
+  for (Ring& ring : rings)
+    if (useOf(ring) == Ring::Use::Reserved && claim(ring, Ring::Use::Reserved)) return &ring;
+  for (;;) {
+    Ring* oldest = nullptr;
+    for (Ring& ring : rings)
+      if (useOf(ring) == Ring::Use::Ended && headerOf(ring) != nullptr &&
+          (oldest == nullptr || orderOf(ring) < orderOf(*oldest)))
+        oldest = &ring;
+    if (oldest == nullptr || claim(*oldest, Ring::Use::Ended)) return oldest;
+  }
+}
+
+// One that is mapped already, for a thread that can have no other.
+Ring* takeMapped(bool late) {
+  const std::uint32_t tid = process.sandboxed ? tidOfDescriptor() : rawTid();
+  if (tid == 0 || process.file == nullptr) return nullptr;
+  Ring* ring = claimMapped();
+  if (ring == nullptr) return nullptr;
+  if (!ring->allocated && !process.sandboxed) ring->allocated = allocateMapped(*ring, ring->size);
+  if (!ring->allocated) {
+    setUse(*ring, Ring::Use::Reserved);
+    return nullptr;
+  }
+  giveRing(*ring, tid, late);
+  return ring;
+}
+
+}  // namespace
+
+Ring* makeRing(bool late) {
+  if (process.sandboxed) return takeMapped(late);
+  if (!openProcessFile()) return nullptr;
+  const std::uint64_t size = ringSize();
+  const Limits limits = limitsFor(size);
+  Ring* ring = chooseEntry(limits);
+  if (ring == nullptr) {
+    scavenge();
+    ring = chooseEntry(limits);
+  }
+  if (ring == nullptr) return nullptr;
+  const Ring before = *ring;
+  if (!claim(*ring, before.use)) return takeMapped(late);
+  const bool again = before.use == Ring::Use::Ended;
+  const RingName former = fileName(before);
+  ring->number = made;
+  ring->nameTid = rawTid();
+  ring->header = nullptr;
+  ring->historySize = chosenHistorySize();
+  if (!mapRing(*ring, size, again ? former.c_str() : nullptr)) {
+    *ring = before;
+    return takeMapped(late);
+  }
+  if (again && before.header != nullptr)
+    systemCall(__NR_munmap, asLong(before.header), static_cast<long>(before.size));
+  ++made;
+  giveRing(*ring, rawTid(), late);
+  return ring;
+}
+
+namespace {
+
+void setEnded(Ring& ring) {
+  setUse(ring, Ring::Use::Ended);
+  __atomic_fetch_add(&ended, 1u, __ATOMIC_RELAXED);
+}
+
+}  // namespace
+
+void endRing(Ring& ring) {
+  if (!reserved && !process.sandboxed) unmapRing(ring);
+  setEnded(ring);
+}
+
+void loseRing(Ring& ring) {
+  ring.header = nullptr;
+  setEnded(ring);
+}
+
+std::uint32_t endedRings() { return __atomic_load_n(&ended, __ATOMIC_RELAXED); }
+
+void forgetRings() {
+  memset(rings, 0, sizeof rings);
+  made = taken = ended = 0;
+  reserved = false;
+}
+
+void reserveRings(bool allocated) {
+  if (inForkedChild()) childStarted(true);
+  if (!process.recording || process.sandboxed || !inOwnProcess()) return;
+  Locked locked(process.lock);
+  if (!openProcessFile()) return;
+  const std::uint64_t size = ringSize();
+  const Limits limits = limitsFor(size);
+  unsigned kept = 0, spare = 0;
+  for (Ring& ring : rings) {
+    const Ring::Use use = useOf(ring);
+    if (use == Ring::Use::Free) continue;
+    ++kept;
+    if (use != Ring::Use::Reserved) continue;
+    if (allocated && !ring.allocated && spare < kMostAllocated)
+      ring.allocated = allocateMapped(ring, ring.size);
+    if (ring.allocated || !allocated) ++spare;
+  }
+  for (Ring& ring : rings) {
+    if (spare >= (allocated ? kMostAllocated : kMostReserved) || kept >= limits.all || kept >= limits.live)
+      break;
+    if (useOf(ring) != Ring::Use::Free) continue;
+    ring = {};
+    ring.number = made;
+    ring.historySize = chosenHistorySize();
+    if (!mapReserve(ring, size, spare + 1, allocated)) break;
+    ++made, ++kept, ++spare;
+    setUse(ring, Ring::Use::Reserved);
+    reserved = true;
+    if (ring.allocated) allocated = true;
+  }
+}
+
+bool withdrawFiles() {
+  Thread& t = thread();
+  Locked locked(process.lock);
+  if (t.state != ThreadState::Traced) return false;
+  for (const Ring& ring : rings)
+    if (useOf(ring) != Ring::Use::Free && useOf(ring) != Ring::Use::Reserved && &ring != t.ring) return false;
+  withdrawProcessFolder();
+  return true;
+}
+
+void restoreFiles() {
+  Thread& t = thread();
+  Locked locked(process.lock);
+  if (t.state != ThreadState::Traced) return;
+  for (Ring& ring : rings) {
+    if (useOf(ring) != Ring::Use::Reserved) continue;
+    unmapRing(ring);
+    setUse(ring, Ring::Use::Free);
+  }
+  if (!restoreProcessFolder() || !mapRing(*t.ring, t.ring->size)) {
+    // Recording goes on in memory that nobody finds: there is no harm in it, and no folder without rings.
+    withdrawProcessFolder();
+  }
+}
+
+}  // namespace traceback::inject
