@@ -16,7 +16,7 @@
 
 #include "app/traceback/origin_links.h"
 #include "loader/mapped_file.h"
-#include "runtime/collect/system_file.h"
+#include "runtime/collect/files/system_file.h"
 #include "runtime/format/cache.h"
 
 namespace traceback::app {

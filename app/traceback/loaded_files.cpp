@@ -15,8 +15,8 @@
 #include "app/traceback/program_search.h"
 #include "loader/elf/elf_image.h"
 #include "loader/mapped_file.h"
-#include "runtime/collect/host.h"
-#include "runtime/collect/system_file.h"
+#include "runtime/collect/files/system_file.h"
+#include "runtime/collect/snap/host.h"
 #include "runtime/format/cache.h"
 
 namespace traceback::app {

@@ -14,7 +14,7 @@
 #include "instrument/instrument.h"
 #include "loader/elf/elf_image.h"
 #include "loader/mapped_file.h"
-#include "runtime/collect/system_file.h"
+#include "runtime/collect/files/system_file.h"
 
 namespace traceback::app {
 

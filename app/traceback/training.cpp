@@ -15,8 +15,8 @@
 
 #include "app/traceback/installation.h"
 #include "app/traceback/temporary_folder.h"
-#include "runtime/collect/recover.h"
-#include "runtime/collect/ring_folder.h"
+#include "runtime/collect/files/ring_folder.h"
+#include "runtime/collect/snap/recover.h"
 #include "runtime/format/snap.h"
 
 namespace traceback::app {

@@ -13,7 +13,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/collect/private_folder.h"
+#include "runtime/collect/files/private_folder.h"
 
 namespace traceback::app {
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "model/error.h"
-#include "runtime/collect/system_file.h"
+#include "runtime/collect/files/system_file.h"
 
 namespace traceback::app {
 

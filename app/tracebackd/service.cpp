@@ -15,9 +15,9 @@
 #include <ranges>
 
 #include "model/utf8.h"
-#include "runtime/collect/recover.h"
-#include "runtime/collect/ring_folder.h"
-#include "runtime/collect/snap_assembly.h"
+#include "runtime/collect/files/ring_folder.h"
+#include "runtime/collect/snap/recover.h"
+#include "runtime/collect/snap/snap_assembly.h"
 
 namespace traceback::app {
 

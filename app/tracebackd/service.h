@@ -1,6 +1,6 @@
 // The service: has all processes of a group snapped when one of them breaks down, and those whose threads
-// show no life (runtime/format/service.h, runtime/collect/site_rules.h). It finds recorded processes by their
-// folders in the ring folder, which is this user's alone, and hears nobody but its own user and root.
+// show no life (runtime/format/service.h, runtime/collect/rules/site_rules.h). It finds recorded processes by
+// their folders in the ring folder, which is this user's alone, and hears nobody but its own user and root.
 //
 // One thread, in an event loop; whatever could make it wait is done by another one, or cut off.
 #pragma once
@@ -20,12 +20,12 @@
 
 #include "app/tracebackd/listener.h"
 #include "app/tracebackd/profiling.h"
-#include "runtime/collect/process_folder.h"
-#include "runtime/collect/service_client.h"
-#include "runtime/collect/service_message.h"
-#include "runtime/collect/site_rules.h"
-#include "runtime/collect/stall_watch.h"
-#include "runtime/collect/system_file.h"
+#include "runtime/collect/files/process_folder.h"
+#include "runtime/collect/files/system_file.h"
+#include "runtime/collect/rules/site_rules.h"
+#include "runtime/collect/service/service_client.h"
+#include "runtime/collect/service/service_message.h"
+#include "runtime/collect/watch/stall_watch.h"
 
 namespace traceback::app {
 

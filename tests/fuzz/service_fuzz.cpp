@@ -1,7 +1,7 @@
 // What anybody of the same user may send to the service, and it to them; and the site file, which anybody may
 // write.
-#include "runtime/collect/service_message.h"
-#include "runtime/collect/site_rules.h"
+#include "runtime/collect/rules/site_rules.h"
+#include "runtime/collect/service/service_message.h"
 #include "tests/fuzz/fuzz_target.h"
 
 using namespace traceback;

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <set>
 
-#include "runtime/collect/recover.h"
+#include "runtime/collect/snap/recover.h"
 #include "snap_dump.h"
 #include "traced_run.h"
 

@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include "runtime/collect/memory_reader.h"
-#include "runtime/collect/recover.h"
-#include "runtime/collect/retention.h"
+#include "runtime/collect/keeping/retention.h"
+#include "runtime/collect/snap/memory_reader.h"
+#include "runtime/collect/snap/recover.h"
 #include "snap_dump.h"
 #include "traced_run.h"
 

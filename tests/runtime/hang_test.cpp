@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "runtime/collect/reply_watch.h"
-#include "runtime/collect/stall_watch.h"
+#include "runtime/collect/watch/reply_watch.h"
+#include "runtime/collect/watch/stall_watch.h"
 #include "snap_dump.h"
 #include "traced_run.h"
 

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/collect/hang_watch.h"
+#include "runtime/collect/watch/hang_watch.h"
 #include "runtime/inject/kernel/lock.h"
 
 using traceback::inject::Lock;

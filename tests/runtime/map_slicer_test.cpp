@@ -5,7 +5,7 @@
 #include <QTest>
 #include <cstring>
 
-#include "runtime/collect/map_slicer.h"
+#include "runtime/collect/snap/map_slicer.h"
 #include "runtime/format/map.h"
 #include "runtime/format/record.h"
 #include "runtime/format/ring.h"

@@ -7,8 +7,8 @@
 #include <QFile>
 #include <QTest>
 
-#include "runtime/collect/process_folder.h"
-#include "runtime/collect/recover.h"
+#include "runtime/collect/files/process_folder.h"
+#include "runtime/collect/snap/recover.h"
 #include "snap_dump.h"
 #include "traced_run.h"
 

@@ -4,8 +4,8 @@
 #include <QTest>
 #include <filesystem>
 
-#include "runtime/collect/recover.h"
-#include "runtime/collect/redaction.h"
+#include "runtime/collect/snap/recover.h"
+#include "runtime/collect/snap/redaction.h"
 #include "snap_dump.h"
 #include "traced_run.h"
 

@@ -2,7 +2,7 @@
 #include <QTest>
 #include <algorithm>
 
-#include "runtime/collect/recover.h"
+#include "runtime/collect/snap/recover.h"
 #include "snap_dump.h"
 #include "traced_run.h"
 

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/collect/process_folder.h"
-#include "runtime/collect/service_client.h"
-#include "runtime/collect/service_message.h"
+#include "runtime/collect/files/process_folder.h"
+#include "runtime/collect/service/service_client.h"
+#include "runtime/collect/service/service_message.h"
 #include "traced_run.h"
 
 namespace traceback::testing {

@@ -10,7 +10,7 @@
 #include <QTest>
 
 #include "running_service.h"
-#include "runtime/collect/private_folder.h"
+#include "runtime/collect/files/private_folder.h"
 
 using namespace traceback;
 using namespace traceback::testing;

@@ -6,7 +6,7 @@
 #include <QTest>
 
 #include "running_service.h"
-#include "runtime/collect/housekeeping.h"
+#include "runtime/collect/keeping/housekeeping.h"
 
 using namespace traceback;
 using namespace traceback::testing;

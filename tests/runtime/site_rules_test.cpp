@@ -2,7 +2,7 @@
 #include <QTest>
 #include <string>
 
-#include "runtime/collect/site_rules.h"
+#include "runtime/collect/rules/site_rules.h"
 
 using namespace traceback;
 using namespace std::chrono_literals;

@@ -6,7 +6,7 @@
 #include "app/traceback/command.h"
 #include "app/traceback/output.h"
 #include "model/utf8.h"
-#include "runtime/collect/recover.h"
+#include "runtime/collect/snap/recover.h"
 
 namespace traceback::app {
 

@@ -8,9 +8,9 @@
 #include "app/traceback/output.h"
 #include "app/traceback/policy_check.h"
 #include "model/utf8.h"
-#include "runtime/collect/policy_place.h"
-#include "runtime/collect/site_rules.h"
-#include "runtime/collect/system_file.h"
+#include "runtime/collect/files/system_file.h"
+#include "runtime/collect/rules/policy_place.h"
+#include "runtime/collect/rules/site_rules.h"
 #include "runtime/inject/snaps/policy.h"
 
 namespace traceback::app {

@@ -1,5 +1,5 @@
 // traceback recover: snaps of what killed processes left in their rings.
-#include "runtime/collect/recover.h"
+#include "runtime/collect/snap/recover.h"
 
 #include <CLI/CLI.hpp>
 #include <print>

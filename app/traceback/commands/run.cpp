@@ -18,9 +18,9 @@
 #include "app/traceback/policy_check.h"
 #include "app/traceback/program_search.h"
 #include "model/utf8.h"
-#include "runtime/collect/housekeeping.h"
-#include "runtime/collect/recover.h"
-#include "runtime/collect/site_rules.h"
+#include "runtime/collect/keeping/housekeeping.h"
+#include "runtime/collect/rules/site_rules.h"
+#include "runtime/collect/snap/recover.h"
 #include "runtime/format/cache.h"
 #include "runtime/inject/audit/pattern.h"
 

@@ -10,11 +10,11 @@
 #include "app/traceback/output.h"
 #include "model/text_format.h"
 #include "model/utf8.h"
-#include "runtime/collect/process_folder.h"
-#include "runtime/collect/recover.h"
-#include "runtime/collect/ring_folder.h"
-#include "runtime/collect/service_client.h"
-#include "runtime/collect/site_rules.h"
+#include "runtime/collect/files/process_folder.h"
+#include "runtime/collect/files/ring_folder.h"
+#include "runtime/collect/rules/site_rules.h"
+#include "runtime/collect/service/service_client.h"
+#include "runtime/collect/snap/recover.h"
 
 namespace traceback::app {
 

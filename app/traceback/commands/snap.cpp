@@ -10,9 +10,9 @@
 #include "app/traceback/memory_option.h"
 #include "app/traceback/output.h"
 #include "model/utf8.h"
-#include "runtime/collect/process_folder.h"
-#include "runtime/collect/recover.h"
-#include "runtime/collect/service_client.h"
+#include "runtime/collect/files/process_folder.h"
+#include "runtime/collect/service/service_client.h"
+#include "runtime/collect/snap/recover.h"
 
 namespace traceback::app {
 

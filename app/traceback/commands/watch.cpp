@@ -8,7 +8,7 @@
 
 #include "app/traceback/command.h"
 #include "model/utf8.h"
-#include "runtime/collect/watcher.h"
+#include "runtime/collect/watch/watcher.h"
 
 namespace traceback::app {
 

@@ -33,8 +33,8 @@ class Lock {
   }
 
  private:
-  // A sleeping thread is taken to wait for what its awaited value says (runtime/collect/thread_wait.h): this
-  // one is no pthread mutex's (2), no thread's number (below 2^22) and no owner's (FUTEX_WAITERS).
+  // A sleeping thread is taken to wait for what its awaited value says (runtime/collect/watch/thread_wait.h):
+  // this one is no pthread mutex's (2), no thread's number (below 2^22) and no owner's (FUTEX_WAITERS).
   static constexpr unsigned kFree = 0, kTaken = 1, kAwaited = 0x4000'0000;
   static constexpr unsigned kRounds = 64;
 

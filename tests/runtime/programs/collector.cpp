@@ -8,8 +8,8 @@
 #include <string_view>
 #include <thread>
 
-#include "runtime/collect/recover.h"
-#include "runtime/collect/watcher.h"
+#include "runtime/collect/snap/recover.h"
+#include "runtime/collect/watch/watcher.h"
 
 using namespace traceback;
 
