@@ -189,10 +189,11 @@ model::Result<int> trainByRun(const std::vector<std::string>& words, const TakeS
 
 model::Result<void> trainByProcess(pid_t pid, std::chrono::seconds time, std::chrono::milliseconds every,
                                    const TakeSnap& take) {
-  const auto folder = TemporaryFolder::make("traceback-profile-");
-  if (!folder) return std::unexpected(folder.error());
+  // Before there is a folder, which would stay.
   interrupted = 0;
   const OwnInterrupts noted({SIGINT, SIGTERM}, [](int) { interrupted = 1; });
+  const auto folder = TemporaryFolder::make("traceback-profile-");
+  if (!folder) return std::unexpected(folder.error());
   const auto start = Clock::now();
   for (bool isFirst = true; isFirst || interrupted == 0; isFirst = false) {
     const auto snap = collect::snapProcess(
