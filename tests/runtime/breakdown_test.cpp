@@ -63,6 +63,7 @@ class BreakdownTest : public QObject {
     add("unmapped-abort", RingsOrSnap, false);
     add("unmapped-elsewhere", Nothing, false);
     add("unmapped-waiting", Nothing, false);
+    add("unmapped-ended", Nothing, false);
     add("process-unmapped", RingsOrSnap, false);
     add("sent-within", Nothing, false);
     add("blocked", RingsOrSnap, true);

@@ -44,6 +44,8 @@ std::mutex filesLock;
 std::map<std::string, std::unique_ptr<RingMemory>> files;
 std::vector<std::unique_ptr<RingMemory>> former;  // threads that are about to end may still look there
 std::atomic<bool> memoryIsThere = true;
+std::atomic<bool> ringsAreUnmapped = false;
+std::atomic<unsigned> mappings = 0;
 std::atomic<std::uint64_t> now = 1;
 alignas(4096) format::ProcessHeader header;
 
@@ -69,12 +71,18 @@ void beginProcess(std::uint64_t mostRings) {
   inject::process.pid = static_cast<std::uint32_t>(::getpid());
   inject::process.file = &header;
   memoryIsThere = true;
+  ringsAreUnmapped = false;
+  mappings = 0;
   for (auto& word : inject::traceback_probation_words) word = format::kSentinelWord;
   const auto base = reinterpret_cast<std::uint64_t>(inject::traceback_probation_words);
   inject::traceback_probation = {base, base, 0, inject::kProbationWords, 1, 0, 0, {format::kCursorStep, 0}};
 }
 
 void setMemoryIsThere(bool isThere) { memoryIsThere = isThere; }
+
+void unmapEndedRings() { ringsAreUnmapped = true; }
+
+unsigned mappedRings() { return mappings; }
 
 void letPass(std::uint64_t ticks) { now += ticks; }
 
@@ -184,6 +192,7 @@ RingName fileName(const Ring& ring) {
 
 bool mapRing(Ring& ring, std::uint64_t size, const char* formerName) {
   if (!memoryIsThere) return false;
+  ++mappings;
   const std::lock_guard guard(filesLock);
   std::unique_ptr<RingMemory> memory;
   if (formerName != nullptr) {
@@ -200,9 +209,21 @@ bool mapRing(Ring& ring, std::uint64_t size, const char* formerName) {
   return files.emplace(fileName(ring).c_str(), std::move(memory)).second;
 }
 
+bool renameRing(const Ring& ring, const char* formerName) {
+  if (!memoryIsThere) return false;
+  const std::lock_guard guard(filesLock);
+  auto file = files.extract(formerName);
+  if (file.empty()) return false;
+  file.key() = fileName(ring).c_str();
+  return files.insert(std::move(file)).inserted;
+}
+
+bool isStillMapped(const Ring&) { return !ringsAreUnmapped; }
+
 bool mapReserve(Ring& ring, std::uint64_t size, unsigned, bool) { return mapRing(ring, size); }
 bool allocateMapped(const Ring&, std::uint64_t) { return true; }
 // The file stays.
 void unmapRing(Ring& ring) { ring.header = nullptr; }
+void restRing(Ring&) {}
 
 }  // namespace traceback::inject

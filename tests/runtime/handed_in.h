@@ -24,6 +24,10 @@ namespace traceback::testing {
 void beginProcess(std::uint64_t mostRings = 0);
 // No more memory for rings, from now on or not.
 void setMemoryIsThere(bool isThere);
+// The program has unmapped all rings of threads that ended.
+void unmapEndedRings();
+// How often one was mapped.
+unsigned mappedRings();
 // Time, of which otherwise each time stamp takes a tick.
 void letPass(std::uint64_t ticks);
 // The policy `history counts`, for rings that are there.

@@ -92,6 +92,20 @@ class RingTableTest : public QObject {
     QCOMPARE(*codes.begin(), kCode + 6 * 1024);
   }
 
+  void whatIsMappedIsTheNextOnesAsItIs() {
+    beginProcess();
+    for (std::uint32_t i = 0; i < inject::kMaxEndedRings; ++i) inThread([i] { live(i, 3); });
+    QCOMPARE(mappedRings(), inject::kMaxEndedRings);
+    for (std::uint32_t i = 0; i < 5; ++i) inThread([i] { live(i, 3); });
+    QCOMPARE(mappedRings(), inject::kMaxEndedRings);
+    for (const auto& [name, ring] : ringFiles())
+      QVERIFY(name.starts_with(std::to_string(ring.header.tid) + "-"));
+    unmapEndedRings();
+    for (std::uint32_t i = 0; i < 5; ++i) inThread([i] { live(i, 3); });
+    QCOMPARE(mappedRings(), inject::kMaxEndedRings + 5);
+    QCOMPARE(ringFiles().size(), std::size_t{inject::kMaxEndedRings});
+  }
+
   void whoFindsNoneRunsOnAndHasOneLater() {
     beginProcess(2);
     std::barrier step(4);

@@ -37,6 +37,10 @@ void removeFile(int folder, const Ring& ring) {
   systemCall(__NR_unlinkat, folder, asLong(fileName(ring).c_str()), 0);
 }
 
+bool rename(int folder, const Ring& ring, const char* former) {
+  return !failed(systemCall(__NR_renameat, folder, asLong(former), folder, asLong(fileName(ring).c_str())));
+}
+
 // Its pages come as its sub-buffers are begun (segment.cpp): most of a ring's never do if its thread soon
 // ends.
 long map(long file, std::uint64_t place, std::uint64_t size) {
@@ -66,9 +70,7 @@ long mapFormer(int folder, const Ring& ring, std::uint64_t size, const char* for
   if (failed(file)) return file;
   const long mapping = map(file, 0, size);
   systemCall(__NR_close, file);
-  if (failed(mapping) ||
-      !failed(systemCall(__NR_renameat, folder, asLong(former), folder, asLong(fileName(ring).c_str()))))
-    return mapping;
+  if (failed(mapping) || rename(folder, ring, former)) return mapping;
   systemCall(__NR_munmap, mapping, static_cast<long>(size));
   return -1;
 }
@@ -107,6 +109,21 @@ bool mapRing(Ring& ring, std::uint64_t size, const char* former) {
   return true;
 }
 
+bool renameRing(const Ring& ring, const char* former) {
+  const int folder = openProcessFolder();
+  if (folder < 0) return false;
+  const bool done = rename(folder, ring, former);
+  systemCall(__NR_close, folder);
+  return done;
+}
+
+bool isStillMapped(const Ring& ring) {
+  if (failed(systemCall(__NR_msync, asLong(ring.header), static_cast<long>(ring.size), MS_ASYNC)))
+    return false;
+  const format::RingHeader& header = *ring.header;
+  return header.magic == format::kRingMagic && header.pid == process.pid && header.tid == ring.tid;
+}
+
 bool mapReserve(Ring& ring, std::uint64_t size, unsigned count, bool allocated) {
   if (count > kMostAllocated && addressesAreLimited()) return false;
   const int folder = openProcessFolder();
@@ -134,6 +151,11 @@ bool mapReserve(Ring& ring, std::uint64_t size, unsigned count, bool allocated) 
 
 bool allocateMapped(const Ring& ring, std::uint64_t size) {
   return !failed(systemCall(__NR_madvise, asLong(ring.header), static_cast<long>(size), MADV_POPULATE_WRITE));
+}
+
+void restRing(Ring& ring) {
+  if (addressesAreLimited()) return unmapRing(ring);
+  systemCall(__NR_munlock, asLong(ring.header), static_cast<long>(ring.size));
 }
 
 void unmapRing(Ring& ring) {

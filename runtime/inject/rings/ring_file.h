@@ -17,6 +17,13 @@ RingName fileName(const Ring& ring);
 // fails, it is as it was.
 bool mapRing(Ring& ring, std::uint64_t size, const char* former = nullptr);
 
+// Gives the file of that name, which is mapped already, the ring's name instead.
+bool renameRing(const Ring& ring, const char* former);
+
+// Whether a mapped ring is still there: the program may have unmapped it, and have something of its own in
+// its place.
+bool isStillMapped(const Ring& ring);
+
 // Makes and maps a file without memory, or with, if that cannot be had later. Room is left for `count` of
 // them. False where there should be no more.
 bool mapReserve(Ring& ring, std::uint64_t size, unsigned count, bool allocated);
@@ -24,6 +31,9 @@ bool mapReserve(Ring& ring, std::uint64_t size, unsigned count, bool allocated);
 // Gives a mapping the memory of its file. False if there is none.
 bool allocateMapped(const Ring& ring, std::uint64_t size);
 
+// Of a ring whose thread ended: it stays mapped, for the next one to find it there, but not locked in memory;
+// nor does it stay where the program may have only so many addresses.
+void restRing(Ring& ring);
 void unmapRing(Ring& ring);
 
 }  // namespace traceback::inject

@@ -90,12 +90,17 @@ Ring* claimMapped() {
       if (useOf(ring) == Ring::Use::Ended && headerOf(ring) != nullptr &&
           (oldest == nullptr || orderOf(ring) < orderOf(*oldest)))
         oldest = &ring;
-    if (oldest == nullptr || claim(*oldest, Ring::Use::Ended)) return oldest;
+    if (oldest == nullptr) return nullptr;
+    if (!claim(*oldest, Ring::Use::Ended)) continue;
+    if (process.sandboxed || isStillMapped(*oldest)) return oldest;
+    loseRing(*oldest);
   }
 }
 
-// One that is mapped already, for a thread that can have no other.
+// One that is mapped already, for a thread that can have no other. What another one recorded is given up only
+// where it was foreseen that there would be no more files.
 Ring* takeMapped(bool late) {
+  if (!reserved && !process.sandboxed) return nullptr;
   const std::uint32_t tid = process.sandboxed ? tidOfDescriptor() : rawTid();
   if (tid == 0 || process.file == nullptr) return nullptr;
   Ring* ring = claimMapped();
@@ -125,17 +130,19 @@ Ring* makeRing(bool late) {
   const Ring before = *ring;
   if (!claim(*ring, before.use)) return takeMapped(late);
   const bool again = before.use == Ring::Use::Ended;
+  const bool isThere = again && before.header != nullptr && isStillMapped(before);
   const RingName former = fileName(before);
   ring->number = made;
   ring->nameTid = rawTid();
-  ring->header = nullptr;
-  ring->historySize = chosenHistorySize();
-  if (!mapRing(*ring, size, again ? former.c_str() : nullptr)) {
+  if (!isThere) {
+    ring->header = nullptr;
+    ring->historySize = chosenHistorySize();
+  }
+  if (isThere ? !renameRing(*ring, former.c_str())
+              : !mapRing(*ring, size, again ? former.c_str() : nullptr)) {
     *ring = before;
     return takeMapped(late);
   }
-  if (again && before.header != nullptr)
-    systemCall(__NR_munmap, asLong(before.header), static_cast<long>(before.size));
   ++made;
   giveRing(*ring, rawTid(), late);
   return ring;
@@ -151,7 +158,7 @@ void setEnded(Ring& ring) {
 }  // namespace
 
 void endRing(Ring& ring) {
-  if (!reserved && !process.sandboxed) unmapRing(ring);
+  if (!reserved && !process.sandboxed) restRing(ring);
   setEnded(ring);
 }
 
@@ -178,6 +185,8 @@ void reserveRings(bool allocated) {
   unsigned kept = 0, spare = 0;
   for (Ring& ring : rings) {
     const Ring::Use use = useOf(ring);
+    // Behind a filter nobody can ask.
+    if (use == Ring::Use::Ended && ring.header != nullptr && !isStillMapped(ring)) ring.header = nullptr;
     if (use == Ring::Use::Free) continue;
     ++kept;
     if (use != Ring::Use::Reserved) continue;

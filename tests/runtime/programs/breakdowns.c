@@ -131,8 +131,27 @@ static void* sends(void* to) {
   return to;
 }
 
-// Takes away every mapping whose file's name has this in it.
-static void unmap(const char* name) {
+// What the program has in the place of what it took away.
+static struct Own {
+  unsigned char* start;
+  size_t size;
+} own[256];
+static unsigned ownCount;
+
+static void putOwn(unsigned char* start, size_t size) {
+  mmap(start, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  memset(start, 0x5A, size);
+  own[ownCount++] = (struct Own){start, size};
+}
+static unsigned long changedOwn(void) {
+  unsigned long changed = 0;
+  for (unsigned i = 0; i < ownCount; ++i)
+    for (size_t k = 0; k < own[i].size; ++k) changed += own[i].start[k] != 0x5A;
+  return changed;
+}
+
+// Takes away every mapping whose file's name has this in it, but for those that have `except`.
+static void unmap(const char* name, const char* except, int replace) {
   static char text[1 << 18];
   const int file = open("/proc/self/maps", O_RDONLY);
   size_t size = 0;
@@ -141,10 +160,11 @@ static void unmap(const char* name) {
   for (char* line = text; *line;) {
     char* end = strchr(line, '\n');
     *end = 0;
-    if (strstr(line, name)) {
+    if (strstr(line, name) && !(except && strstr(line, except))) {
       char* next;
       const unsigned long from = strtoul(line, &next, 16), to = strtoul(next + 1, NULL, 16);
       munmap((void*)from, to - from);
+      if (replace) putOwn((unsigned char*)from, to - from);
     }
     line = end + 1;
   }
@@ -219,7 +239,7 @@ int main(int argc, char** argv) {
     breakDown();
   }
   if (is("unmapped") || is("unmapped-goes-on")) {
-    unmap(".ring");
+    unmap(".ring", NULL, 0);
     count(&counter, 200000);
     pthread_create(&thread, NULL, setKey, NULL);
     pthread_join(thread, NULL);
@@ -228,8 +248,23 @@ int main(int argc, char** argv) {
     if (is("unmapped")) breakDown();
     return 7;
   }
+  if (is("unmapped-ended")) {
+    char mine[32];
+    snprintf(mine, sizeof mine, "/%d-0.ring", (int)getpid());
+    for (int i = 0; i < 80; ++i) {
+      pthread_create(&thread, NULL, setKey, NULL);
+      pthread_join(thread, NULL);
+    }
+    unmap(".ring", mine, 1);
+    for (int i = 0; i < 80; ++i) {
+      pthread_create(&thread, NULL, setKey, NULL);
+      pthread_join(thread, NULL);
+    }
+    printf("%lu %lu\n", (unsigned long)counter, changedOwn());
+    return 7;
+  }
   if (is("process-unmapped")) {
-    unmap("/process");
+    unmap("/process", NULL, 0);
     count(&counter, 100000);
     pthread_create(&thread, NULL, setKey, NULL);
     pthread_join(thread, NULL);
@@ -238,7 +273,7 @@ int main(int argc, char** argv) {
     breakDown();
   }
   if (is("unmapped-abort")) {
-    unmap(".ring");
+    unmap(".ring", NULL, 0);
     abort();
   }
   if (is("unmapped-elsewhere") || is("unmapped-waiting")) {
@@ -246,7 +281,7 @@ int main(int argc, char** argv) {
     pthread_barrier_init(&barrier, NULL, 2);
     pthread_create(&thread, NULL, waits, NULL);
     pthread_barrier_wait(&barrier);
-    unmap(".ring");
+    unmap(".ring", NULL, 0);
     if (is("unmapped-waiting")) pthread_kill(thread, SIGUSR1);
     pthread_barrier_wait(&barrier);
     pthread_join(thread, NULL);
