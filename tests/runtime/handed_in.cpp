@@ -192,7 +192,6 @@ RingName fileName(const Ring& ring) {
 
 bool mapRing(Ring& ring, std::uint64_t size, const char* formerName) {
   if (!memoryIsThere) return false;
-  ++mappings;
   const std::lock_guard guard(filesLock);
   std::unique_ptr<RingMemory> memory;
   if (formerName != nullptr) {
@@ -203,19 +202,11 @@ bool mapRing(Ring& ring, std::uint64_t size, const char* formerName) {
   } else {
     memory = std::make_unique<RingMemory>(size);
   }
+  if (ring.header == nullptr) ++mappings;
   ring.header = reinterpret_cast<format::RingHeader*>(memory->bytes);
   ring.size = size;
   ring.allocated = true;
   return files.emplace(fileName(ring).c_str(), std::move(memory)).second;
-}
-
-bool renameRing(const Ring& ring, const char* formerName) {
-  if (!memoryIsThere) return false;
-  const std::lock_guard guard(filesLock);
-  auto file = files.extract(formerName);
-  if (file.empty()) return false;
-  file.key() = fileName(ring).c_str();
-  return files.insert(std::move(file)).inserted;
 }
 
 bool isStillMapped(const Ring&) { return !ringsAreUnmapped; }

@@ -1,5 +1,5 @@
-// The table of rings (runtime/inject/rings/rings.h) in this process, with memory handed in, or none: who gets
-// which, whatever begins and ends at the same time.
+// The table of rings (runtime/inject/rings/ring_table.h) in this process, with memory handed in, or none: who
+// gets which, whatever begins and ends at the same time.
 #include <QTest>
 #include <barrier>
 #include <latch>

@@ -1,6 +1,7 @@
 #include "runtime/inject/kernel/files.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -66,6 +67,10 @@ bool mayMakeFile(std::uint64_t size) {
   rlimit limit{};
   if (failed(systemCall(__NR_prlimit64, 0, RLIMIT_FSIZE, 0, asLong(&limit)))) return false;
   return limit.rlim_cur >= size;
+}
+
+bool isMapped(const void* start, std::uint64_t size) {
+  return !failed(systemCall(__NR_msync, asLong(start), static_cast<long>(size), MS_ASYNC));
 }
 
 // A line of /proc/self/maps: START-END FLAGS OFFSET DEVICE INODE      PATH

@@ -44,6 +44,8 @@ std::size_t readFile(const char* path, char* to, std::size_t size);
 bool copyMapping(int file, std::uint64_t from, std::uint64_t size);
 // Whether the process may make a file so large. Trying would end it: that is what SIGXFSZ does.
 bool mayMakeFile(std::uint64_t size);
+// Whether there is memory at all of these addresses, whosever it is.
+bool isMapped(const void* start, std::uint64_t size);
 // The path of the file that is mapped at an address of this process; empty if there is none.
 void mappedFile(std::uint64_t address, char* to, std::size_t size);
 // Field 22 of /proc/self/stat; 0 if it cannot be read.

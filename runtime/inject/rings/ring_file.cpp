@@ -66,6 +66,7 @@ long mapNew(int folder, const Ring& ring, std::uint64_t size) {
 }
 
 long mapFormer(int folder, const Ring& ring, std::uint64_t size, const char* former) {
+  if (ring.header != nullptr) return rename(folder, ring, former) ? asLong(ring.header) : -1;
   const long file = systemCall(__NR_openat, folder, asLong(former), kHow);
   if (failed(file)) return file;
   const long mapping = map(file, 0, size);
@@ -109,17 +110,8 @@ bool mapRing(Ring& ring, std::uint64_t size, const char* former) {
   return true;
 }
 
-bool renameRing(const Ring& ring, const char* former) {
-  const int folder = openProcessFolder();
-  if (folder < 0) return false;
-  const bool done = rename(folder, ring, former);
-  systemCall(__NR_close, folder);
-  return done;
-}
-
 bool isStillMapped(const Ring& ring) {
-  if (failed(systemCall(__NR_msync, asLong(ring.header), static_cast<long>(ring.size), MS_ASYNC)))
-    return false;
+  if (ring.header == nullptr || !isMapped(ring.header, ring.size)) return false;
   const format::RingHeader& header = *ring.header;
   return header.magic == format::kRingMagic && header.pid == process.pid && header.tid == ring.tid;
 }

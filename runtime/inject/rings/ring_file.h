@@ -13,15 +13,12 @@ using RingName = Text<48>;
 RingName fileName(const Ring& ring);
 
 // Makes the ring's file and maps it; with the present contents and in the present place if it is mapped
-// already. With `former`, gives the file of that name, of the same size, the ring's name instead; if that
-// fails, it is as it was.
+// already. With `former`, gives the file of that name, of the same size, the ring's name instead, and leaves
+// it where it is mapped, if it is; if that fails, it is as it was.
 bool mapRing(Ring& ring, std::uint64_t size, const char* former = nullptr);
 
-// Gives the file of that name, which is mapped already, the ring's name instead.
-bool renameRing(const Ring& ring, const char* former);
-
-// Whether a mapped ring is still there: the program may have unmapped it, and have something of its own in
-// its place.
+// Whether a ring that was some thread's is mapped, and still there: the program may have unmapped it, and
+// have something of its own in its place.
 bool isStillMapped(const Ring& ring);
 
 // Makes and maps a file without memory, or with, if that cannot be had later. Room is left for `count` of

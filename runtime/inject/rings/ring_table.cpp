@@ -31,6 +31,9 @@ Limits limitsFor(std::uint64_t ringSize) {
   return limits;
 }
 
+// Such a time was foreseen, or is there.
+bool filesMayBeOver() { return reserved || process.sandboxed; }
+
 Ring::Use useOf(const Ring& ring) { return __atomic_load_n(&ring.use, __ATOMIC_ACQUIRE); }
 void setUse(Ring& ring, Ring::Use use) { __atomic_store_n(&ring.use, use, __ATOMIC_RELEASE); }
 
@@ -100,7 +103,7 @@ Ring* claimMapped() {
 // One that is mapped already, for a thread that can have no other. What another one recorded is given up only
 // where it was foreseen that there would be no more files.
 Ring* takeMapped(bool late) {
-  if (!reserved && !process.sandboxed) return nullptr;
+  if (!filesMayBeOver()) return nullptr;
   const std::uint32_t tid = process.sandboxed ? tidOfDescriptor() : rawTid();
   if (tid == 0 || process.file == nullptr) return nullptr;
   Ring* ring = claimMapped();
@@ -130,16 +133,12 @@ Ring* makeRing(bool late) {
   const Ring before = *ring;
   if (!claim(*ring, before.use)) return takeMapped(late);
   const bool again = before.use == Ring::Use::Ended;
-  const bool isThere = again && before.header != nullptr && isStillMapped(before);
   const RingName former = fileName(before);
   ring->number = made;
   ring->nameTid = rawTid();
-  if (!isThere) {
-    ring->header = nullptr;
-    ring->historySize = chosenHistorySize();
-  }
-  if (isThere ? !renameRing(*ring, former.c_str())
-              : !mapRing(*ring, size, again ? former.c_str() : nullptr)) {
+  if (!again || !isStillMapped(before)) ring->header = nullptr;
+  ring->historySize = chosenHistorySize();
+  if (!mapRing(*ring, size, again ? former.c_str() : nullptr)) {
     *ring = before;
     return takeMapped(late);
   }
@@ -158,7 +157,7 @@ void setEnded(Ring& ring) {
 }  // namespace
 
 void endRing(Ring& ring) {
-  if (!reserved && !process.sandboxed) restRing(ring);
+  if (!filesMayBeOver()) restRing(ring);
   setEnded(ring);
 }
 
@@ -186,7 +185,7 @@ void reserveRings(bool allocated) {
   for (Ring& ring : rings) {
     const Ring::Use use = useOf(ring);
     // Behind a filter nobody can ask.
-    if (use == Ring::Use::Ended && ring.header != nullptr && !isStillMapped(ring)) ring.header = nullptr;
+    if (allocated && use == Ring::Use::Ended && !isStillMapped(ring)) ring.header = nullptr;
     if (use == Ring::Use::Free) continue;
     ++kept;
     if (use != Ring::Use::Reserved) continue;

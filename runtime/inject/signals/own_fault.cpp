@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 
 #include "runtime/format/clock.h"
-#include "runtime/inject/kernel/system.h"
+#include "runtime/inject/kernel/files.h"
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/ghost.h"
 #include "runtime/inject/rings/rings.h"
@@ -14,10 +14,6 @@ namespace traceback::inject {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
-
-bool isMapped(const void* start, std::uint64_t size) {
-  return !failed(systemCall(__NR_msync, asLong(start), static_cast<long>(size), MS_ASYNC));
-}
 
 // Zeroed memory where nothing is mapped; never over what the program has put there.
 bool fillHole(std::uint64_t page) {

@@ -131,14 +131,41 @@ static void* sends(void* to) {
   return to;
 }
 
-// What the program has in the place of what it took away.
+// Calls `act` with every mapping whose file's name has this in it.
+static void eachMapping(const char* name, void (*act)(const char* line, unsigned char* start, size_t size)) {
+  static char text[1 << 18];
+  const int file = open("/proc/self/maps", O_RDONLY);
+  size_t size = 0;
+  for (ssize_t got; (got = read(file, text + size, sizeof text - 1 - size)) > 0;) size += (size_t)got;
+  close(file);
+  for (char* line = text; *line;) {
+    char* end = strchr(line, '\n');
+    *end = 0;
+    if (strstr(line, name)) {
+      char* next;
+      const unsigned long from = strtoul(line, &next, 16), to = strtoul(next + 1, NULL, 16);
+      act(line, (unsigned char*)from, to - from);
+    }
+    line = end + 1;
+  }
+}
+
+static void takeAway(const char* line, unsigned char* start, size_t size) {
+  (void)line;
+  munmap(start, size);
+}
+
 static struct Own {
   unsigned char* start;
   size_t size;
 } own[256];
 static unsigned ownCount;
 
-static void putOwn(unsigned char* start, size_t size) {
+// In the place of all rings but the first thread's, who goes on.
+static void putOwn(const char* line, unsigned char* start, size_t size) {
+  char first[32];
+  snprintf(first, sizeof first, "/%d-0.ring", (int)getpid());
+  if (strstr(line, first)) return;
   mmap(start, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   memset(start, 0x5A, size);
   own[ownCount++] = (struct Own){start, size};
@@ -150,23 +177,12 @@ static unsigned long changedOwn(void) {
   return changed;
 }
 
-// Takes away every mapping whose file's name has this in it, but for those that have `except`.
-static void unmap(const char* name, const char* except, int replace) {
-  static char text[1 << 18];
-  const int file = open("/proc/self/maps", O_RDONLY);
-  size_t size = 0;
-  for (ssize_t got; (got = read(file, text + size, sizeof text - 1 - size)) > 0;) size += (size_t)got;
-  close(file);
-  for (char* line = text; *line;) {
-    char* end = strchr(line, '\n');
-    *end = 0;
-    if (strstr(line, name) && !(except && strstr(line, except))) {
-      char* next;
-      const unsigned long from = strtoul(line, &next, 16), to = strtoul(next + 1, NULL, 16);
-      munmap((void*)from, to - from);
-      if (replace) putOwn((unsigned char*)from, to - from);
-    }
-    line = end + 1;
+// One after the other.
+static void runThreads(int count) {
+  pthread_t thread;
+  for (int i = 0; i < count; ++i) {
+    pthread_create(&thread, NULL, setKey, NULL);
+    pthread_join(thread, NULL);
   }
 }
 
@@ -199,8 +215,7 @@ int main(int argc, char** argv) {
   }
   if (is("destructor")) {
     pthread_key_create(&key, inDestructor);
-    pthread_create(&thread, NULL, setKey, NULL);
-    pthread_join(thread, NULL);
+    runThreads(1);
   }
   if (!strncmp(place, "fork-", 5)) {
     pthread_atfork(beforeFork, inParent, inChild);
@@ -239,41 +254,31 @@ int main(int argc, char** argv) {
     breakDown();
   }
   if (is("unmapped") || is("unmapped-goes-on")) {
-    unmap(".ring", NULL, 0);
+    eachMapping(".ring", takeAway);
     count(&counter, 200000);
-    pthread_create(&thread, NULL, setKey, NULL);
-    pthread_join(thread, NULL);
+    runThreads(1);
     printf("%lu %lu\n", (unsigned long)counter, (unsigned long)handled);
     fflush(stdout);
     if (is("unmapped")) breakDown();
     return 7;
   }
   if (is("unmapped-ended")) {
-    char mine[32];
-    snprintf(mine, sizeof mine, "/%d-0.ring", (int)getpid());
-    for (int i = 0; i < 80; ++i) {
-      pthread_create(&thread, NULL, setKey, NULL);
-      pthread_join(thread, NULL);
-    }
-    unmap(".ring", mine, 1);
-    for (int i = 0; i < 80; ++i) {
-      pthread_create(&thread, NULL, setKey, NULL);
-      pthread_join(thread, NULL);
-    }
+    runThreads(80);
+    eachMapping(".ring", putOwn);
+    runThreads(80);
     printf("%lu %lu\n", (unsigned long)counter, changedOwn());
     return 7;
   }
   if (is("process-unmapped")) {
-    unmap("/process", NULL, 0);
+    eachMapping("/process", takeAway);
     count(&counter, 100000);
-    pthread_create(&thread, NULL, setKey, NULL);
-    pthread_join(thread, NULL);
+    runThreads(1);
     printf("%lu\n", (unsigned long)counter);
     fflush(stdout);
     breakDown();
   }
   if (is("unmapped-abort")) {
-    unmap(".ring", NULL, 0);
+    eachMapping(".ring", takeAway);
     abort();
   }
   if (is("unmapped-elsewhere") || is("unmapped-waiting")) {
@@ -281,7 +286,7 @@ int main(int argc, char** argv) {
     pthread_barrier_init(&barrier, NULL, 2);
     pthread_create(&thread, NULL, waits, NULL);
     pthread_barrier_wait(&barrier);
-    unmap(".ring", NULL, 0);
+    eachMapping(".ring", takeAway);
     if (is("unmapped-waiting")) pthread_kill(thread, SIGUSR1);
     pthread_barrier_wait(&barrier);
     pthread_join(thread, NULL);
@@ -312,8 +317,7 @@ int main(int argc, char** argv) {
   if (is("descriptors")) {
     limit(RLIMIT_NOFILE, 64);
     while (dup(1) >= 0) continue;
-    pthread_create(&thread, NULL, setKey, NULL);
-    pthread_join(thread, NULL);
+    runThreads(1);
     breakDown();
   }
   if (is("memory")) {
