@@ -1,6 +1,10 @@
 #include "app/traceback/learning.h"
 
+#include <csignal>
+#include <vector>
+
 #include "app/traceback/output.h"
+#include "app/traceback/own_interrupts.h"
 #include "app/traceback/profile_files.h"
 #include "app/traceback/temporary_folder.h"
 #include "loader/profile/count_branches.h"
@@ -35,22 +39,34 @@ BranchProfile withoutRarelyUsed(const BranchProfile& profile) {
   return kept;
 }
 
-}  // namespace
+volatile std::sig_atomic_t interrupted = 0;  // by which signal: then the rest is left to the next run
 
-void learnFromEarlierRuns(const fs::path& profiles) {
-  const auto folders = collect::learnedFolders(collect::defaultRingFolder());
-  if (folders.empty()) return;
+void learnFrom(const std::vector<fs::path>& folders, const fs::path& profiles) {
   const auto snaps = TemporaryFolder::make("traceback-learned-");
   if (!snaps) return;
   ProgressLine progress("learning from earlier runs");
   BranchProfile profile;
-  for (std::size_t i = 0; i < folders.size(); ++i) {
+  for (std::size_t i = 0; i < folders.size() && interrupted == 0; ++i) {
     if (const auto snap = collect::takeLearned(folders[i], snaps->path())) add(*snap, profile);
     progress.show(static_cast<double>(i + 1) / static_cast<double>(folders.size()));
   }
   const BranchProfile learned = withoutRarelyUsed(profile);
   if (!learned.modules().empty()) [[maybe_unused]]
     const auto kept = keepProfiles(profiles, learned, Renewal::WhenGrown);
+}
+
+}  // namespace
+
+void learnFromEarlierRuns(const fs::path& profiles) {
+  const auto folders = collect::learnedFolders(collect::defaultRingFolder());
+  if (folders.empty()) return;
+  interrupted = 0;
+  {
+    // Before there is a folder, which would stay.
+    const OwnInterrupts noted({SIGINT, SIGTERM, SIGHUP}, [](int signal) { interrupted = signal; });
+    learnFrom(folders, profiles);
+  }
+  if (interrupted != 0) std::raise(interrupted);
 }
 
 }  // namespace traceback::app

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "app/traceback/installation.h"
+#include "app/traceback/own_interrupts.h"
 #include "app/traceback/temporary_folder.h"
 #include "runtime/collect/files/ring_folder.h"
 #include "runtime/collect/snap/recover.h"
@@ -138,37 +139,19 @@ class Members {
   std::map<pid_t, fs::path> m_last;  // looks
 };
 
-volatile std::sig_atomic_t interrupted = 0;
-
-// While it is there, a signal that would end us does what it is told to instead.
-class OwnInterrupts {
- public:
-  OwnInterrupts(std::initializer_list<int> signals, void (*handler)(int)) {
-    struct sigaction action{};
-    action.sa_handler = handler;
-    for (const int signal : signals) {
-      m_former.push_back({signal, {}});
-      sigaction(signal, &action, &m_former.back().second);
-    }
-  }
-  ~OwnInterrupts() {
-    for (const auto& [signal, action] : m_former) sigaction(signal, &action, nullptr);
-  }
-  OwnInterrupts(const OwnInterrupts&) = delete;
-  OwnInterrupts& operator=(const OwnInterrupts&) = delete;
-
- private:
-  std::vector<std::pair<int, struct sigaction>> m_former;
-};
+volatile std::sig_atomic_t interrupted = 0;  // by which signal
 
 }  // namespace
 
 model::Result<int> trainByRun(const std::vector<std::string>& words, const TakeSnap& take) {
+  // Before there is a folder, which would stay. A terminal's are the program's as well.
+  interrupted = 0;
+  const OwnInterrupts left({SIGINT, SIGQUIT}, [](int) {});
+  const OwnInterrupts passedOn({SIGTERM, SIGHUP}, [](int signal) { interrupted = signal; });
   const auto folder = TemporaryFolder::make("traceback-profile-");
   if (!folder) return std::unexpected(folder.error());
   const auto pid = startRecorded(words, folder->path());
   if (!pid) return std::unexpected(pid.error());
-  const OwnInterrupts left({SIGINT, SIGQUIT}, SIG_IGN);
   Members members(folder->path());
   model::Result<void> taken;
   for (auto last = Clock::now();;) {
@@ -179,6 +162,10 @@ model::Result<int> trainByRun(const std::vector<std::string>& words, const TakeS
     if (taken) taken = isOver ? members.takeRest(take) : members.takeEnded(take);
     if (isOver && !taken) return std::unexpected(taken.error());
     if (isOver) return status;
+    if (const int signal = interrupted; signal != 0) {
+      interrupted = 0;
+      ::kill(*pid, signal);
+    }
     if (taken && Clock::now() - last >= kBetweenSnaps) {
       members.look();
       last = Clock::now();
@@ -191,7 +178,7 @@ model::Result<void> trainByProcess(pid_t pid, std::chrono::seconds time, std::ch
                                    const TakeSnap& take) {
   // Before there is a folder, which would stay.
   interrupted = 0;
-  const OwnInterrupts noted({SIGINT, SIGTERM}, [](int) { interrupted = 1; });
+  const OwnInterrupts noted({SIGINT, SIGTERM}, [](int signal) { interrupted = signal; });
   const auto folder = TemporaryFolder::make("traceback-profile-");
   if (!folder) return std::unexpected(folder.error());
   const auto start = Clock::now();

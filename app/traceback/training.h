@@ -19,7 +19,7 @@ using TakeSnap = std::function<model::Result<void>(const std::filesystem::path& 
 
 // Runs a program, recorded, and takes snaps of it and of what it starts, as they end, however they do. What
 // goes on behind it is counted so far, and left to itself. Gives the program's wait status. An interrupt is
-// the program's.
+// the program's, and so is a signal to end.
 model::Result<int> trainByRun(const std::vector<std::string>& words, const TakeSnap& take);
 
 // Takes snaps of a recorded process now and then until it ends, the time is over (0: never is), or somebody

@@ -162,6 +162,34 @@ class ProfileTest : public QObject {
     QVERIFY(process.waitForFinished());
   }
 
+  void aSignalToEndIsPassedOnToTheProgram() {
+    const QString profile = m_line.path("ended.tbprofile");
+    for (const int signal : {SIGTERM, SIGHUP}) {
+      QProcess run;
+      run.setProcessEnvironment(m_line.environment());
+      run.start(CommandLine::program(), {"profile", "-o", profile, "--", CRASH_PROGRAM, "wait"});
+      QVERIFY(run.waitForReadyRead());
+      ::kill(pid_t(run.processId()), signal);
+      QVERIFY(run.waitForFinished());
+      const QByteArray said = run.readAllStandardError();
+      QVERIFY2(run.exitStatus() == QProcess::NormalExit && run.exitCode() == 0, said.constData());
+      QVERIFY2(said.contains("was ended by signal " + QByteArray::number(signal)), said.constData());
+      QVERIFY(readFile(profile).contains("\nmodule "));
+    }
+  }
+
+  // Before it has made anything of what it was to count.
+  void endedAtOnceItLeavesNothing() {
+    QProcess run;
+    run.setProcessEnvironment(m_line.environment());
+    run.start(CommandLine::program(),
+              {"profile", "-o", m_line.path("none.tbprofile"), "--", "/bin/sleep", "100"});
+    QVERIFY(QTest::qWaitFor([&] { return !listing(m_line.path("tmp")).isEmpty(); }, 10000));
+    ::kill(pid_t(run.processId()), SIGTERM);
+    QVERIFY(run.waitForFinished());
+    QCOMPARE(run.exitStatus(), QProcess::NormalExit);
+  }
+
   void whatIsNotRecordedHasNoCounts() {
     const QString profile = m_line.path("nothing.tbprofile");
     const Ran missing = m_line.traceback({"profile", "-o", profile, "--", "/nowhere/at-all"});

@@ -105,7 +105,8 @@ class Runner:
         """What `run` is to the job's shell."""
         if mode in ("null", "probes", "poison") and self.way == "run":
             flag = {"null": "--null", "poison": "--poison"}.get(mode, "")
-            return f'run() {{ {self.programs}/bin/traceback run {flag} -- "$@"; }}\n'
+            # That there is no such program is the shell's to say, as it does plain.
+            return f'run() {{ if type -P -- "$1" > /dev/null; then {self.programs}/bin/traceback run {flag} -- "$@"; else "$@"; fi; }}\n'
         settings = " ".join(f"{name}={value}" for name, value in self.variables(mode).items())
         return f'run() {{ {settings} "$@"; }}\n'
 

@@ -32,8 +32,8 @@ class Running(unittest.TestCase):
         shutil.rmtree(cls.folder, ignore_errors=True)
         (cls.folder / "state" / "inputs").mkdir(parents=True)
 
-    def runner(self) -> Runner:
-        runner = Runner(Objects(self.programs / "bin" / "traceback", self.folder / "state", "one"), self.folder / "state", self.programs, "bound")
+    def runner(self, way: str = "bound") -> Runner:
+        runner = Runner(Objects(self.programs / "bin" / "traceback", self.folder / "state", "one"), self.folder / "state", self.programs, way)
         self.addCleanup(runner.close)
         return runner
 
@@ -71,6 +71,13 @@ class Running(unittest.TestCase):
                 self.assertEqual((ran.status, ran.err), (0, b""))
                 self.assertEqual(ran.out, plain.out + b"libtraceback.so\n")
                 self.assertEqual(runner.trapped(), [])
+
+    def test_that_there_is_no_such_program_is_said_alike(self):
+        runner = self.runner("run")
+        job = Script("test", "missing", "run no-such-program; echo $?; run gzip --version\n")
+        plain, ran = runner.run(job, "plain"), runner.run(job, "probes")
+        self.assertIn(b"no-such-program: command not found", plain.err)
+        self.assertIsNone(plain.difference(ran))
 
     def test_what_does_not_end_in_time_is_repeated_and_no_difference(self):
         runner = self.runner()
