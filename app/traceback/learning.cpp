@@ -63,7 +63,7 @@ void learnFromEarlierRuns(const fs::path& profiles) {
   interrupted = 0;
   {
     // Before there is a folder, which would stay.
-    const OwnInterrupts noted({SIGINT, SIGTERM, SIGHUP}, [](int signal) { interrupted = signal; });
+    const OwnInterrupts noted(heeded({SIGINT, SIGTERM, SIGHUP}), [](int signal) { interrupted = signal; });
     learnFrom(folders, profiles);
   }
   if (interrupted != 0) std::raise(interrupted);

@@ -2,25 +2,30 @@
 #pragma once
 
 #include <csignal>
-#include <initializer_list>
 #include <utility>
 #include <vector>
 
 namespace traceback::app {
 
-// While it is there, such signals call the handler; what is executed meanwhile is ended by them as ever,
-// unless they were ignored before. Calls that they interrupt are made again.
+// Of these signals, those that are not ignored: what is executed later inherits that, but no handler.
+inline std::vector<int> heeded(std::vector<int> signals) {
+  std::erase_if(signals, [](int signal) {
+    struct sigaction action{};
+    return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+  });
+  return signals;
+}
+
+// While it is there, such signals call the handler. Calls that they interrupt are made again.
 class OwnInterrupts {
  public:
-  OwnInterrupts(std::initializer_list<int> signals, void (*handler)(int)) {
+  OwnInterrupts(const std::vector<int>& signals, void (*handler)(int)) {
     struct sigaction action{};
     action.sa_handler = handler;
     action.sa_flags = SA_RESTART;
     for (const int signal : signals) {
-      struct sigaction former{};
-      if (sigaction(signal, nullptr, &former) != 0 || former.sa_handler == SIG_IGN) continue;
-      sigaction(signal, &action, nullptr);
-      m_former.emplace_back(signal, former);
+      m_former.push_back({signal, {}});
+      sigaction(signal, &action, &m_former.back().second);
     }
   }
   ~OwnInterrupts() {

@@ -146,8 +146,8 @@ volatile std::sig_atomic_t interrupted = 0;  // by which signal
 model::Result<int> trainByRun(const std::vector<std::string>& words, const TakeSnap& take) {
   // Before there is a folder, which would stay. A terminal's are the program's as well.
   interrupted = 0;
-  const OwnInterrupts left({SIGINT, SIGQUIT}, [](int) {});
-  const OwnInterrupts passedOn({SIGTERM, SIGHUP}, [](int signal) { interrupted = signal; });
+  const OwnInterrupts left(heeded({SIGINT, SIGQUIT}), [](int) {});
+  const OwnInterrupts passedOn(heeded({SIGTERM, SIGHUP}), [](int signal) { interrupted = signal; });
   const auto folder = TemporaryFolder::make("traceback-profile-");
   if (!folder) return std::unexpected(folder.error());
   const auto pid = startRecorded(words, folder->path());

@@ -190,6 +190,14 @@ class ProfileTest : public QObject {
     QCOMPARE(run.exitStatus(), QProcess::NormalExit);
   }
 
+  void whatIsIgnoredIsIgnoredByTheProgram() {
+    const Ran ran = m_line.throughShell(
+        "trap '' INT TERM HUP; exec \"$@\"",
+        {"profile", "-o", m_line.path("on.tbprofile"), "--", "/bin/sh", "-c",
+         "for s in INT TERM HUP; do kill -$s $$; kill -$s $PPID; done; sleep 0.3; echo goes on"});
+    QVERIFY2(ran.status == 0 && ran.out.startsWith("goes on\n"), (ran.out + ran.err).constData());
+  }
+
   void whatIsNotRecordedHasNoCounts() {
     const QString profile = m_line.path("nothing.tbprofile");
     const Ran missing = m_line.traceback({"profile", "-o", profile, "--", "/nowhere/at-all"});
