@@ -39,14 +39,14 @@ BranchProfile withoutRarelyUsed(const BranchProfile& profile) {
   return kept;
 }
 
-volatile std::sig_atomic_t interrupted = 0;  // by which signal: then the rest is left to the next run
-
-void learnFrom(const std::vector<fs::path>& folders, const fs::path& profiles) {
+// An interrupt leaves the rest to the next run.
+void learnFrom(const std::vector<fs::path>& folders, const fs::path& profiles,
+               const OwnInterrupts& interrupts) {
   const auto snaps = TemporaryFolder::make("traceback-learned-");
   if (!snaps) return;
   ProgressLine progress("learning from earlier runs");
   BranchProfile profile;
-  for (std::size_t i = 0; i < folders.size() && interrupted == 0; ++i) {
+  for (std::size_t i = 0; i < folders.size() && interrupts.noted() == 0; ++i) {
     if (const auto snap = collect::takeLearned(folders[i], snaps->path())) add(*snap, profile);
     progress.show(static_cast<double>(i + 1) / static_cast<double>(folders.size()));
   }
@@ -60,13 +60,14 @@ void learnFrom(const std::vector<fs::path>& folders, const fs::path& profiles) {
 void learnFromEarlierRuns(const fs::path& profiles) {
   const auto folders = collect::learnedFolders(collect::defaultRingFolder());
   if (folders.empty()) return;
-  interrupted = 0;
+  int signal = 0;
   {
     // Before there is a folder, which would stay.
-    const OwnInterrupts noted(heeded({SIGINT, SIGTERM, SIGHUP}), [](int signal) { interrupted = signal; });
-    learnFrom(folders, profiles);
+    const OwnInterrupts interrupts(heeded({SIGINT, SIGTERM, SIGHUP}));
+    learnFrom(folders, profiles, interrupts);
+    signal = interrupts.noted();
   }
-  if (interrupted != 0) std::raise(interrupted);
+  if (signal != 0) std::raise(signal);
 }
 
 }  // namespace traceback::app

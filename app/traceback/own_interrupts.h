@@ -1,6 +1,7 @@
 // Signals that would end this process, kept from it while there is something to put away.
 #pragma once
 
+#include <atomic>
 #include <csignal>
 #include <utility>
 #include <vector>
@@ -16,10 +17,27 @@ inline std::vector<int> heeded(std::vector<int> signals) {
   return signals;
 }
 
-// While it is there, such signals call the handler. Calls that they interrupt are made again.
+// While it is there, the signal that came last is noted, and those to be left do nothing. Calls that they
+// interrupt are made again. One at a time.
 class OwnInterrupts {
  public:
-  OwnInterrupts(const std::vector<int>& signals, void (*handler)(int)) {
+  explicit OwnInterrupts(const std::vector<int>& toNote, const std::vector<int>& toLeave = {}) {
+    s_noted = 0;
+    handle(toNote, [](int signal) { s_noted = signal; });
+    handle(toLeave, [](int) {});
+  }
+  ~OwnInterrupts() {
+    for (const auto& [signal, action] : m_former) sigaction(signal, &action, nullptr);
+  }
+  OwnInterrupts(const OwnInterrupts&) = delete;
+  OwnInterrupts& operator=(const OwnInterrupts&) = delete;
+
+  // 0 if none came.
+  int noted() const { return s_noted; }
+  int takeNoted() { return s_noted.exchange(0); }
+
+ private:
+  void handle(const std::vector<int>& signals, void (*handler)(int)) {
     struct sigaction action{};
     action.sa_handler = handler;
     action.sa_flags = SA_RESTART;
@@ -28,13 +46,9 @@ class OwnInterrupts {
       sigaction(signal, &action, &m_former.back().second);
     }
   }
-  ~OwnInterrupts() {
-    for (const auto& [signal, action] : m_former) sigaction(signal, &action, nullptr);
-  }
-  OwnInterrupts(const OwnInterrupts&) = delete;
-  OwnInterrupts& operator=(const OwnInterrupts&) = delete;
 
- private:
+  static inline std::atomic<int> s_noted = 0;
+  static_assert(std::atomic<int>::is_always_lock_free);  // or no handler may store it
   std::vector<std::pair<int, struct sigaction>> m_former;
 };
 

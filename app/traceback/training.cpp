@@ -139,15 +139,11 @@ class Members {
   std::map<pid_t, fs::path> m_last;  // looks
 };
 
-volatile std::sig_atomic_t interrupted = 0;  // by which signal
-
 }  // namespace
 
 model::Result<int> trainByRun(const std::vector<std::string>& words, const TakeSnap& take) {
   // Before there is a folder, which would stay. A terminal's are the program's as well.
-  interrupted = 0;
-  const OwnInterrupts left(heeded({SIGINT, SIGQUIT}), [](int) {});
-  const OwnInterrupts passedOn(heeded({SIGTERM, SIGHUP}), [](int signal) { interrupted = signal; });
+  OwnInterrupts interrupts(heeded({SIGTERM, SIGHUP}), heeded({SIGINT, SIGQUIT}));
   const auto folder = TemporaryFolder::make("traceback-profile-");
   if (!folder) return std::unexpected(folder.error());
   const auto pid = startRecorded(words, folder->path());
@@ -162,10 +158,7 @@ model::Result<int> trainByRun(const std::vector<std::string>& words, const TakeS
     if (taken) taken = isOver ? members.takeRest(take) : members.takeEnded(take);
     if (isOver && !taken) return std::unexpected(taken.error());
     if (isOver) return status;
-    if (const int signal = interrupted; signal != 0) {
-      interrupted = 0;
-      ::kill(*pid, signal);
-    }
+    if (const int signal = interrupts.takeNoted(); signal != 0) ::kill(*pid, signal);
     if (taken && Clock::now() - last >= kBetweenSnaps) {
       members.look();
       last = Clock::now();
@@ -177,19 +170,18 @@ model::Result<int> trainByRun(const std::vector<std::string>& words, const TakeS
 model::Result<void> trainByProcess(pid_t pid, std::chrono::seconds time, std::chrono::milliseconds every,
                                    const TakeSnap& take) {
   // Before there is a folder, which would stay.
-  interrupted = 0;
-  const OwnInterrupts noted({SIGINT, SIGTERM}, [](int signal) { interrupted = signal; });
+  const OwnInterrupts interrupts({SIGINT, SIGTERM});
   const auto folder = TemporaryFolder::make("traceback-profile-");
   if (!folder) return std::unexpected(folder.error());
   const auto start = Clock::now();
-  for (bool isFirst = true; isFirst || interrupted == 0; isFirst = false) {
+  for (bool isFirst = true; isFirst || interrupts.noted() == 0; isFirst = false) {
     const auto snap = collect::snapProcess(
         pid, {.snapFolder = folder->path(), .ringFolder = {}, .keptMemory = format::KeptMemory::None});
     if (!snap && isFirst) return std::unexpected(snap.error());
     if (!snap) return {};  // it has ended
     if (auto taken = takeAll(folder->path(), take); !taken) return taken;
     const auto next = Clock::now() + every;
-    while (interrupted == 0 && Clock::now() < next) {
+    while (interrupts.noted() == 0 && Clock::now() < next) {
       if (time.count() != 0 && Clock::now() - start >= time) return {};
       std::this_thread::sleep_for(kLook);
     }
