@@ -97,9 +97,7 @@ class Machine {
     m_processorTime += processorTime;
     if (m_keeps == Keeps::Counts)
       inject::countOldest(header(), kSize, m_segment);
-    else if (inject::isTimeToLook(header(), m_segment, m_time) &&
-             inject::lookIntoOldest(header(), kSize, m_segment, m_processorTime, pause()) &&
-             m_keeps == Keeps::Both)
+    else if (m_segment.ordinal >= m_pace.due && look() && m_keeps == Keeps::Both)
       counted += inject::countPart(header(), kSize, m_segment);
     ++m_segment.ordinal;
     beginSubBuffer();
@@ -117,6 +115,7 @@ class Machine {
     return found;
   }
   std::uint64_t counted = 0;  // by countPart()
+  std::uint64_t asked = 0;  // how often, for the thread's time
   unsigned room() const { return m_segment.subBufferWords - 5; }
   bool guardsHold() const {
     const auto intact = [](std::uint8_t byte) { return byte == 0xA5; };
@@ -125,6 +124,11 @@ class Machine {
   }
 
  private:
+  bool look() {
+    if (!inject::isTimeToLook(header(), m_segment, m_time)) return false;
+    ++asked;
+    return inject::lookIntoOldest(header(), kSize, m_segment, m_processorTime, pause(), m_pace);
+  }
   std::uint64_t pause() const {
     return m_keeps == Keeps::Both ? inject::kLearningTime : inject::kHistoryTime;
   }
@@ -141,6 +145,7 @@ class Machine {
   Keeps m_keeps;
   format::SegmentHeader m_segment{};
   std::uint64_t m_time = 1, m_processorTime = 0;
+  inject::HistoryPace m_pace{};
 };
 
 std::vector<Word> repeated(Word code, std::size_t times) {
@@ -225,6 +230,27 @@ class HistoryTest : public QObject {
     QVERIFY(entries.size() > 2);
     for (std::size_t i = 1; i < entries.size(); ++i)
       QCOMPARE(entries[i].lastOrdinal - entries[i].firstOrdinal, 4u);
+  }
+
+  void howMuchTimeAThreadHadIsAskedAboutWhenItIsLikelyToBeEnough() {
+    Machine machine(1024, 16);
+    for (int i = 0; i < 1000; ++i)
+      machine.fill(repeated(5000, 500), inject::kHistoryTicks, inject::kHistoryTime / 20);
+    const History entries = machine.entries(0);
+    QVERIFY(entries.size() > 2);
+    for (std::size_t i = 2; i < entries.size(); ++i)
+      QCOMPARE(entries[i].lastOrdinal - entries[i].firstOrdinal, 19u);
+    QVERIFY(machine.asked <= 2 * machine.header().written[0] + 2);
+  }
+
+  void aThreadThatBecomesSlowIsStillLookedIntoOnceARound() {
+    Machine machine(1024, 16);
+    for (int i = 0; i < 100; ++i)
+      machine.fill(repeated(5000, 500), inject::kHistoryTicks, inject::kHistoryTime / 50);
+    const std::uint64_t before = machine.header().written[0];
+    for (int i = 0; i < 150; ++i)
+      machine.fill(repeated(6000, 500), inject::kHistoryTicks, 100 * inject::kHistoryTime);
+    QVERIFY(machine.header().written[0] - before >= 150 - 16);
   }
 
   void whereRecordsAreCountedBesidesLooksFollowEachOtherSooner() {

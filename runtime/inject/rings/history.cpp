@@ -286,6 +286,17 @@ void startEmpty(HistoryHeader& history, std::uint64_t size) {
   history.merged = format::kHistoryMerged;
 }
 
+// By how many sub-buffers were filled in the time that has passed. At least one of those that are in the ring
+// now is asked at, whatever the thread does from here on.
+std::uint64_t subBufferDue(const SegmentHeader& segment, std::uint64_t from, std::uint64_t passed,
+                           std::uint64_t left) {
+  const std::uint64_t most = segment.subBufferCount > 1 ? segment.subBufferCount - 1 : 1;
+  std::uint64_t ahead = most;
+  if (passed != 0) ahead = (segment.ordinal - from) * left / passed;
+  if (ahead == 0) ahead = 1;
+  return segment.ordinal + (ahead < most ? ahead : most);
+}
+
 }  // namespace
 
 void startHistory(HistoryHeader& history, std::uint64_t size, std::uint64_t ticks) {
@@ -304,14 +315,17 @@ bool isTimeToLook(HistoryHeader& history, const SegmentHeader& segment, std::uin
 }
 
 bool lookIntoOldest(HistoryHeader& history, std::uint64_t size, const SegmentHeader& segment,
-                    std::uint64_t processorTime, std::uint64_t pause) {
+                    std::uint64_t processorTime, std::uint64_t pause, HistoryPace& pace) {
   const std::uint64_t slots = format::historyEntries(size);
   const std::uint64_t most = (segment.subBufferWords - 1) / kWindowWords;
   if (most < kLeastWindows || slots < 2 * format::kHistoryMerged) return false;
   std::uint64_t passed = 0;
   if (processorTime != 0) {
     passed = processorTime - history.lastProcessorTime;
-    if (passed < pause) return false;
+    const bool isSoon = passed < pause;
+    pace.due = subBufferDue(segment, pace.from, passed, isSoon ? pause - passed : pause);
+    if (isSoon) return false;
+    pace.from = segment.ordinal;
     history.lastProcessorTime = processorTime;
   }
   std::uint64_t windows = passed / kNanosecondsAWindow;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "runtime/format/history.h"
+#include "runtime/inject/rings/thread.h"
 
 namespace traceback::inject {
 
@@ -23,9 +24,10 @@ bool isTimeToLook(format::HistoryHeader& history, const format::SegmentHeader& s
 // Sums it up. `processorTime` is what the thread had of it so far, in nanoseconds: of much time much may be
 // spent here, and of less than `pause` since the last look nothing; 0 where that is not known. `size` is the
 // history's: nothing outside of it is written, whatever somebody did to its header. Uses less than 1 KiB of
-// stack. False if it did not look.
+// stack. False if it did not look. What the thread had of the processor's time takes a system call to know,
+// so `pace` says when to ask next: at the sub-buffer by which it is likely to have had enough.
 bool lookIntoOldest(format::HistoryHeader& history, std::uint64_t size, const format::SegmentHeader& segment,
-                    std::uint64_t processorTime, std::uint64_t pause);
+                    std::uint64_t processorTime, std::uint64_t pause, HistoryPace& pace);
 
 // The same of a history that counts everything: call startCounting() first, and countOldest() whenever the
 // main segment's next sub-buffer is begun. Nothing outside of `size` bytes is written.

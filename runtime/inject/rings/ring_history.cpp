@@ -55,7 +55,9 @@ void startHistory(const Ring& ring) {
   ring.header->historySize = static_cast<std::uint32_t>(ring.historySize);
 }
 
-void keepHistory(const Ring& ring, const SegmentHeader& segment) {
+void keepHistory(Thread& t, const SegmentHeader& segment) {
+  const Ring& ring = *t.ring;
+  if (ring.historySize == 0) t.history.due = ~std::uint64_t{0};
   if (ring.historySize == 0 || !atSubBufferEnd(segment)) return;
   format::HistoryHeader& history = historyOf(ring);
   if (process.environment.historyCounts) return countOldest(history, ring.historySize, segment);
@@ -63,7 +65,8 @@ void keepHistory(const Ring& ring, const SegmentHeader& segment) {
   // Where we make no system calls the least is read.
   const std::uint64_t time = process.sandboxed ? 0 : processorTime();
   const std::uint64_t pause = process.learning ? kLearningTime : kHistoryTime;
-  if (!lookIntoOldest(history, levelsSize(ring), segment, time, pause) || !process.learning) return;
+  if (!lookIntoOldest(history, levelsSize(ring), segment, time, pause, t.history) || !process.learning)
+    return;
   __atomic_fetch_add(&process.learned, countPart(history, levelsSize(ring), segment), __ATOMIC_RELAXED);
 }
 

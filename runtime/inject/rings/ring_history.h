@@ -5,6 +5,7 @@
 
 #include "runtime/inject/rings/ring.h"
 #include "runtime/inject/rings/segment.h"
+#include "runtime/inject/rings/thread.h"
 
 namespace traceback::inject {
 
@@ -15,7 +16,7 @@ std::uint64_t chosenHistorySize();
 void startHistory(const Ring& ring);
 
 // Call before a head gets the main segment's next word: if that overwrites records, it may be time to sum
-// them up.
-void keepHistory(const Ring& ring, const SegmentHeader& segment);
+// them up. Sets when it need be called again (Thread::history).
+void keepHistory(Thread& thread, const SegmentHeader& segment);
 
 }  // namespace traceback::inject

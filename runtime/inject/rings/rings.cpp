@@ -33,6 +33,7 @@ bool beginRing(Thread& t) {
   if (t.ring == nullptr) return false;
   t.level = 0;
   t.endRounds = 0;
+  t.history = {};
   if (!process.sandboxed) makeAlternateStack(t);
   Spills spills;  // of the probe that came here
   saveSpills(spills);

@@ -85,13 +85,15 @@ void learnSharer(std::uint32_t tid, bool ofProcess) {
   if (t.sharers == 0) endSharing(t);
 }
 
-void noticeSharing(Thread& t, std::uint64_t stackPointer) {
+bool hasItsOwnRing(Thread& t, std::uint64_t stackPointer) {
   t.lastLook = processorTicks();
   t.lastStack = stackPointer;
-  if (process.sandboxed || t.ring == nullptr) return;
-  const std::uint32_t tid = rawTid();
+  return process.sandboxed || t.ring == nullptr || rawTid() == t.ring->tid;
+}
+
+void noticeSharing(Thread& t, std::uint64_t stackPointer) {
   // A vfork child is in its parent's ring, which waits for it.
-  if (tid != t.ring->tid && inOwnProcess()) share(t, {tid, true});
+  if (!hasItsOwnRing(t, stackPointer) && inOwnProcess()) share(t, {rawTid(), true});
 }
 
 bool isTimeToNotice(const Thread& t, std::uint64_t stackPointer) {

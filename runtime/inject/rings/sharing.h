@@ -21,6 +21,8 @@ void noticeSharing(Thread& thread, std::uint64_t stackPointer);
 // Whether to look again: it takes a system call, so if the last time is a millisecond ago, or was on another
 // stack.
 bool isTimeToNotice(const Thread& thread, std::uint64_t stackPointer);
+// Looks, but begins nothing: false if the thread has to.
+bool hasItsOwnRing(Thread& thread, std::uint64_t stackPointer);
 
 // At a head of a thread that shares: a cursor to write behind, or null if it no longer does.
 Word* cursorOfSharer(Thread& thread);

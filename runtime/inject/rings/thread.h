@@ -46,6 +46,12 @@ struct Step {
   bool keepsCursor;  // in xmm15, too
 };
 
+// At which sub-buffers of the main segment the coarse history is kept (history.h), by their ordinals.
+struct HistoryPace {
+  std::uint64_t from;  // where it was looked last
+  std::uint64_t due;  // nothing is asked before
+};
+
 inline constexpr unsigned kMaxLevel = 7;  // levels from kMaxSegments on have no segment: they discard
 inline constexpr unsigned kDiscardWords = 128;
 inline constexpr unsigned kDiscardSentinels = 8;  // the last of them
@@ -76,6 +82,7 @@ struct alignas(64) Thread {
   std::uint64_t lastLook;  // whether there are sharers, or they are gone, in processorTicks()
   std::uint64_t lastStack;  // its stack pointer then
   Step step;
+  HistoryPace history;
 };
 
 Thread& thread();

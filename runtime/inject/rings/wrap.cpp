@@ -37,7 +37,7 @@ Word* freshCursor(std::uint64_t stackPointer) {
   }
   if (segment != &t.discard && t.state == ThreadState::Traced) {
     stopIfHeld(t, *segment, 1);
-    if (t.level == 0) keepHistory(*t.ring, *segment);
+    if (t.level == 0) keepHistory(t, *segment);
     const bool astray = isAstray(*segment);
     Word* const cursor = cursorForHead(*segment);
     if (__builtin_expect(!astray, 1)) return cursor;
@@ -74,8 +74,10 @@ Word* stepQuickly(Thread& t, std::uint64_t stackPointer) {
   SegmentHeader* const segment = slot();
   if (t.state != ThreadState::Traced || t.level != 0 || segment != segmentOf(t, 0)) return nullptr;
   if (process.sandboxed || process.environment.historyCounts || areAnyHeld()) return nullptr;
-  if (isTimeToNotice(t, stackPointer)) return nullptr;
   if (!atSubBufferEnd(*segment) || isAstray(*segment)) return nullptr;
+  if (isTimeToNotice(t, stackPointer) &&
+      (segment->ordinal >= t.history.due || !hasItsOwnRing(t, stackPointer)))
+    return nullptr;
   return cursorForHead(*segment);
 }
 
