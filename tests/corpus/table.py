@@ -57,7 +57,8 @@ class Report:
             "packages whose files ran": len({owners[path] for path in used if path in owners}),
             "packages whose executables ran": len({owners[path] for path in programs if path in owners}),
             "executables": len(programs), "libraries": len(used) - len(programs)}
-        for mode in self.modes:
+        others = sorted({mode for one in counted.values() for mode in one["modes"]} - set(self.modes))
+        for mode in (*self.modes, *others):
             done = [one["modes"][mode]["why"] for one in counted.values() if mode in one["modes"]]
             numbers[f"{mode}: the same as plain, of {len(done)} run"] = done.count("")
         self.lines += rows("what | number", list(numbers.items()))

@@ -19,6 +19,7 @@ from jobs import Script  # noqa: E402
 from objects import Objects  # noqa: E402
 from runner import Late, Runner  # noqa: E402
 from state import State, alone_in, build_of  # noqa: E402
+from whole import judge  # noqa: E402
 
 IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGUSR1)
 
@@ -105,6 +106,40 @@ class Running(unittest.TestCase):
                 self.assertNotEqual(build_of(build), first)
                 self.assertEqual(State(file, build_of(build), "commit 2").of("jobs", "a", "text")["modes"], {})
                 (build / name).write_text(name)
+
+    def test_what_passed_by_one_way_is_still_run_by_the_other(self):
+        ran = []
+
+        class Plain:
+            seconds = 0.0
+
+            def difference(self, other):
+                return None
+
+        class Recorder:
+            def __init__(self, way):
+                self.way = way
+
+            def observed(self, job):
+                return "", []
+
+            def run(self, job, mode, *more):
+                ran.append((self.way, mode))
+                return Plain()
+
+            def trapped(self):
+                pass
+
+            def bound(self, used, mode):
+                return [], []
+
+        file = self.folder / "ways.json"
+        file.unlink(missing_ok=True)
+        state, job = State(file, "build", "commit"), Script("group", "name", "run true")
+        for _ in range(2):
+            for way in ("run", "bound"):
+                judge(job, Recorder(way), state, ["probes"])
+        self.assertEqual([one for one in ran if one[1] == "probes"], [("run", "probes"), ("bound", "probes")])
 
     def test_two_runs_do_not_share_a_folder(self):
         folder = self.folder / "held"

@@ -26,6 +26,11 @@ SLOWER = 1.4  # a suite, instrumented
 NARROWING_SECONDS, ALL_NARROWING_SECONDS = 240, 1200
 
 
+def result_name(mode: str, way: str) -> str:
+    """What a job's result in a mode is kept as: what passes by one way says nothing of the other."""
+    return f"{mode} by run" if way == "run" and mode in MODES else mode
+
+
 def steady(job: Script, runner: Runner, known: dict):
     """Finds out by three plain runs whether it is steady, if that is not known; the last plain run."""
     if "used" in known:
@@ -46,7 +51,8 @@ def judge(job: Script, runner: Runner, state: State, modes: list[str]) -> list[s
         return [f"not counted: {known['unsteady']}"]
     said = []
     for mode in modes:
-        if known["modes"].get(mode, {}).get("why", "not run") == "":
+        name = result_name(mode, runner.way)
+        if known["modes"].get(name, {}).get("why", "not run") == "":
             continue
         plain = plain or runner.run(job, "plain")
         runner.trapped()
@@ -60,7 +66,7 @@ def judge(job: Script, runner: Runner, state: State, modes: list[str]) -> list[s
             return [f"not counted: {again}"]
         if difference:
             difference += runner.traps()
-        state.note(known, mode, difference or "", alone=alone)
+        state.note(known, name, difference or "", alone=alone)
         said.append(f"{mode}: {difference or 'the same'}")
     return said
 
@@ -79,7 +85,8 @@ class Whole:
     def run_jobs(self, jobs: list[Script]) -> None:
         if self.options.again:
             for job in jobs:
-                self.state.of("jobs", job.key, job.text)["modes"] = {}
+                for mode in self.modes:
+                    self.state.of("jobs", job.key, job.text)["modes"].pop(result_name(mode, self.options.way), None)
         cost = SECONDS_PLAIN + SECONDS_MODE * len(self.modes)
 
         def work(runner: Runner, item: tuple[int, Script]) -> None:
@@ -100,8 +107,10 @@ class Whole:
 
     def run_narrow(self, jobs: list[Script]) -> None:
         """Cuts each failure down to a function, for as long as that may take."""
-        failed = [(job, mode) for job in jobs for mode in self.modes
-                  if (result := self.state.of("jobs", job.key, job.text)["modes"].get(mode, {})).get("why") and "culprit" not in result]
+        def result_of(job: Script, mode: str) -> dict:
+            return self.state.of("jobs", job.key, job.text)["modes"].get(result_name(mode, self.options.way), {})
+
+        failed = [(job, mode) for job in jobs for mode in self.modes if (result := result_of(job, mode)).get("why") and "culprit" not in result]
         end = time.monotonic() + ALL_NARROWING_SECONDS
         self.clock.plan(min(ALL_NARROWING_SECONDS, len(failed) * NARROWING_SECONDS / 4))
 
@@ -113,7 +122,7 @@ class Whole:
                 found = narrow.narrowed(job, runner, mode, min(NARROWING_SECONDS, left))
             except TROUBLE as failure:
                 found = f"not cut down: {failure}"
-            self.state.of("jobs", job.key, job.text)["modes"][mode]["culprit"] = found
+            result_of(job, mode)["culprit"] = found
             self.state.save()
             self.clock.done(NARROWING_SECONDS / 4)
             self.say(f"{job.key}: {mode}: {found}")
