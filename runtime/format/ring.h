@@ -12,6 +12,10 @@
 //   1. stores the ordinal of the sub-buffer after it (the oldest) in `ordinal` (a release store),
 //   2. writes a time stamp at its front, and puts the cursor on that record's last word.
 //
+// A file has room for all sub-buffers, and memory for those that were begun and the next. Where there is none
+// for that, subBufferCount becomes the number of those that there are, before any of them is used again; so
+// `ordinal % subBufferCount` names the same ones as before.
+//
 // A sub-buffer that the runtime leaves early, as a record of several words does not fit in, it fills up with
 // zeroes, before the first step. The cursor comes to stand behind the whole of such a record at once.
 //

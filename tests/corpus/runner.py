@@ -58,6 +58,11 @@ class Outcome:
         return None
 
 
+def goes_by_run(mode: str, way: str) -> bool:
+    """Whether jobs are run by `traceback run` in that mode, rather than with copies bound over their files."""
+    return way == "run" and mode in ("null", "probes", "poison")
+
+
 class Runner:
     """One at a time: each has a folder of its own, which keeps its path, for paths get into outputs."""
 
@@ -103,7 +108,7 @@ class Runner:
 
     def function(self, mode: str) -> str:
         """What `run` is to the job's shell."""
-        if mode in ("null", "probes", "poison") and self.way == "run":
+        if goes_by_run(mode, self.way):
             flag = {"null": "--null", "poison": "--poison"}.get(mode, "")
             # That there is no such program is the shell's to say, as it does plain.
             return f'run() {{ if type -P -- "$1" > /dev/null; then {self.programs}/bin/traceback run {flag} -- "$@"; else "$@"; fi; }}\n'

@@ -15,7 +15,7 @@ from checks import SECONDS_PER_MEGABYTE, Checks
 from jobs import Script, scripts
 from objects import Objects
 from pool import Clock, Pool
-from runner import HERE, TROUBLE, Runner, make_inputs
+from runner import HERE, TROUBLE, Runner, goes_by_run, make_inputs
 from state import State, alone_in, build_of, commit_of
 
 MODES = ("null", "probes", "poison")
@@ -28,7 +28,7 @@ NARROWING_SECONDS, ALL_NARROWING_SECONDS = 240, 1200
 
 def result_name(mode: str, way: str) -> str:
     """What a job's result in a mode is kept as: what passes by one way says nothing of the other."""
-    return f"{mode} by run" if way == "run" and mode in MODES else mode
+    return f"{mode} by run" if goes_by_run(mode, way) else mode
 
 
 def steady(job: Script, runner: Runner, known: dict):
@@ -57,7 +57,7 @@ def judge(job: Script, runner: Runner, state: State, modes: list[str]) -> list[s
         plain = plain or runner.run(job, "plain")
         runner.trapped()
         try:
-            lines, alone = runner.bound(known["used"], mode) if runner.way == "bound" or mode in ("poison", "profile") else ([], [])
+            lines, alone = ([], []) if goes_by_run(mode, runner.way) else runner.bound(known["used"], mode)
             difference = plain.difference(runner.run(job, mode, lines, 60 + 30 * plain.seconds))
         except TROUBLE as failure:
             alone, difference = [], str(failure)

@@ -40,6 +40,7 @@ class ConfinementTest : public QObject {
     QTest::newRow("with no folder to write rings to") << "no-rings" << false;
     QTest::newRow("with a ring folder that became read-only") << "read-only" << true;
     QTest::newRow("with no room for rings") << "full-rings" << false;
+    QTest::newRow("with a ring folder that became full") << "filling-rings" << true;
     QTest::newRow("with no room for snaps") << "full-snaps" << true;
     QTest::newRow("with a thread that libc does not know") << "clone" << true;
     QTest::newRow("with one that libc did not make") << "clone-alone" << true;
@@ -51,6 +52,7 @@ class ConfinementTest : public QObject {
     for (const char* end : {"return", "fault"}) {
       TracedRun plain("confined"), traced("confined");
       plain.setTraced(false);
+      traced.setVariable("PRELOADED", TracedRun::runtimePath());
       if (what == "no-rings") traced.setVariable("XDG_RUNTIME_DIR", "/nowhere");
       const auto arguments = [&](const TracedRun& run) {
         return QStringList{what, end, QString::fromStdString(run.ringFolder().parent_path().string())};
@@ -74,8 +76,9 @@ class ConfinementTest : public QObject {
       const auto snap = dumpSnap(traced.snaps()[0]);
       QVERIFY(snap && snap->faulting() != nullptr);
       QCOMPARE(snap->reason.signal, static_cast<std::uint32_t>(SIGSEGV));
-      QVERIFY(
-          std::ranges::contains(snap->rings.at(snap->faulting()->ringIndex).segments[0].dagCodes(), kStore));
+      const RingDump& ring = snap->rings.at(snap->faulting()->ringIndex);
+      QVERIFY(std::ranges::contains(ring.segments[0].dagCodes(), kStore));
+      QCOMPARE(ring.header.segments[0].subBufferCount < 16, what == "filling-rings");
     }
   }
 

@@ -12,6 +12,7 @@
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/clock.h"
 #include "runtime/inject/rings/ring_file.h"
+#include "runtime/inject/rings/ring_layout.h"
 #include "runtime/inject/rings/ring_table.h"
 #include "runtime/inject/rings/rings.h"
 #include "runtime/inject/rings/segment.h"
@@ -205,14 +206,15 @@ bool mapRing(Ring& ring, std::uint64_t size, const char* formerName) {
   if (ring.header == nullptr) ++mappings;
   ring.header = reinterpret_cast<format::RingHeader*>(memory->bytes);
   ring.size = size;
-  ring.allocated = true;
-  return files.emplace(fileName(ring).c_str(), std::move(memory)).second;
+  if (formerName == nullptr) ring.memory = Ring::Memory::None;
+  files.emplace(fileName(ring).c_str(), std::move(memory));
+  return beginMemory(ring);
 }
 
 bool isStillMapped(const Ring&) { return !ringsAreUnmapped; }
 
 bool mapReserve(Ring& ring, std::uint64_t size, unsigned, bool) { return mapRing(ring, size); }
-bool allocateMapped(const Ring&, std::uint64_t) { return true; }
+bool allocateMapped(void*, std::uint64_t) { return memoryIsThere; }
 // The file stays.
 void unmapRing(Ring& ring) { ring.header = nullptr; }
 void restRing(Ring&) {}

@@ -74,6 +74,23 @@ class RecordingTest : public QObject {
     }
   }
 
+  void aRingTakesMemoryAsItFills_data() {
+    QTest::addColumn<QString>("times");
+    QTest::addColumn<std::uint64_t>("least");
+    QTest::addColumn<std::uint64_t>("most");
+    QTest::newRow("a short run") << "10" << std::uint64_t{100} << std::uint64_t{300};
+    QTest::newRow("a run that fills it") << "2000000" << std::uint64_t{1024 + 100} << std::uint64_t{2048};
+  }
+  void aRingTakesMemoryAsItFills() {
+    QFETCH(QString, times);
+    QFETCH(std::uint64_t, least);
+    QFETCH(std::uint64_t, most);
+    TracedRun traced;
+    traced.run({"count", times});
+    const std::uint64_t kilobytes = TracedRun::ringMemory(traced.processFolders().at(0)).at(0);
+    QVERIFY2(kilobytes >= least && kilobytes <= most, qPrintable(QString::number(kilobytes)));
+  }
+
   void theBufferSizeIsTheUsers() {
     TracedRun traced;
     traced.setVariable("TRACEBACK_BUFFER_SIZE", "256K");

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "handed_in.h"
+#include "runtime/inject/rings/ring_memory.h"
 #include "runtime/inject/rings/ring_table.h"
 #include "runtime/inject/rings/rings.h"
 
@@ -162,6 +163,53 @@ class RingTableTest : public QObject {
     setMemoryIsThere(true);
     inThread([] { live(3, 10); });
     QCOMPARE(ringFiles().size(), 2u);
+  }
+
+  void aRingIsAsLongAsThereIsMemoryFor() {
+    beginProcess();
+    inThread([] {
+      live(1, 10);
+      setMemoryIsThere(false);
+      live(1, 5000);
+    });
+    const RingDump ring = ringFiles().begin()->second;
+    QCOMPARE(ring.header.segments[0].subBufferCount, inject::kFirstSubBuffers);
+    QCOMPARE(wrongIn(ring), nullptr);
+    // One of its sub-buffers, and what there is of the other.
+    QVERIFY(ring.segments[0].dagCodes().size() >= ring.header.segments[0].subBufferWords - 16);
+    setMemoryIsThere(true);
+    for (unsigned i = 0; i < inject::kMaxEndedRings; ++i) inThread([] { live(2, 40'000); });
+    for (const auto& [name, other] : ringFiles()) {
+      QCOMPARE(wrongIn(other), nullptr);
+      QCOMPARE(other.header.segments[0].subBufferCount, 16u);
+    }
+  }
+
+  void beforeAFilterRingsGetAllMemoryThatThereIs_data() {
+    QTest::addColumn<bool>("isThere");
+    QTest::addColumn<unsigned>("subBuffers");
+    QTest::newRow("all") << true << 16u;
+    QTest::newRow("none") << false << inject::kFirstSubBuffers;
+  }
+  void beforeAFilterRingsGetAllMemoryThatThereIs() {
+    QFETCH(bool, isThere);
+    QFETCH(unsigned, subBuffers);
+    beginProcess();
+    inThread([isThere] {
+      live(1, 10);
+      setMemoryIsThere(isThere);
+      inject::reserveRings(true);
+      beginFiltering();
+      setMemoryIsThere(false);  // nobody can ask any more
+      live(1, 40'000);
+      QVERIFY(hasRing());
+    });
+    const auto files = ringFiles();
+    const auto own = std::ranges::find_if(
+        files, [](const auto& file) { return !file.second.segments[0].dagCodes().empty(); });
+    QVERIFY(own != files.end());
+    QCOMPARE(wrongIn(own->second), nullptr);
+    QCOMPARE(own->second.header.segments[0].subBufferCount, subBuffers);
   }
 
   void manyThreadsComeAndGoAtOnce() {

@@ -47,6 +47,16 @@ class RingsTest : public QObject {
     }
   }
 
+  void aRingThatIsUsedAgainTakesNoMoreThanItNeeds() {
+    TracedRun traced("churn");
+    traced.setVariable("TRACEBACK_LEARN", "1");
+    QVERIFY(traced.run({"waves", "640"}).output.startsWith("3850 "));
+    const auto kilobytes = TracedRun::ringMemory(traced.processFolders().at(0));
+    QVERIFY(kilobytes.size() > 64);
+    const std::uint64_t most = *std::ranges::max_element(kilobytes);
+    QVERIFY2(most <= 300, qPrintable(QString::number(most)));
+  }
+
   void allRingsTogetherTakeNoMoreThanIsAllowed() {
     TracedRun traced("churn");
     traced.setVariable("TRACEBACK_TOTAL_SIZE", "6M");

@@ -15,6 +15,7 @@
 
 #include "ring_dump.h"
 #include "runtime/inject/rings/clock.h"
+#include "runtime/inject/rings/ring_memory.h"
 
 using namespace traceback;
 using format::RecordType;
@@ -23,10 +24,12 @@ using format::Word;
 namespace {
 
 constinit std::atomic<std::uint64_t> now = 0;
+constinit std::atomic<bool> memoryIsThere = true;
 
 }  // namespace
 
 std::uint64_t inject::timeStamp() { return ++now; }
+bool inject::bringIn(Word*, std::uint32_t) { return memoryIsThere; }
 
 namespace {
 
@@ -123,6 +126,10 @@ class Writer {
   }
 
   const format::SegmentHeader& segment() const { return m_segment; }
+  std::vector<Word> wordsOf(std::uint32_t subBuffer) const {
+    const Word* const front = m_memory.get() + std::size_t{subBuffer} * kSubBufferWords;
+    return {front, front + kSubBufferWords};
+  }
   const std::vector<Written>& written() const { return m_written; }
   // As whoever reads the file finds it.
   std::optional<testing::Segment> read() const {
@@ -148,6 +155,15 @@ class Writer {
   bool m_isAbandoned = false;
 };
 
+// Without memory, from now on and as long as it lives.
+class Shortage {
+ public:
+  Shortage() { memoryIsThere = false; }
+  ~Shortage() { memoryIsThere = true; }
+  Shortage(const Shortage&) = delete;
+  Shortage& operator=(const Shortage&) = delete;
+};
+
 std::vector<Written> askedFor(const testing::Segment& segment) {
   std::vector<Written> all;
   for (const testing::Record& record : segment.records)
@@ -162,10 +178,20 @@ std::vector<Written> askedFor(const testing::Segment& segment) {
 class SegmentTest : public QObject {
   Q_OBJECT
  private slots:
+  void allThatWasWrittenLastIsThereAtEveryMoment_data() {
+    QTest::addColumn<bool>("hasMemory");
+    QTest::newRow("with memory for all of it") << true;
+    QTest::newRow("with memory for as little as there may be") << false;
+  }
   void allThatWasWrittenLastIsThereAtEveryMoment() {
+    QFETCH(bool, hasMemory);
+    std::optional<Shortage> shortage;
+    if (!hasMemory) shortage.emplace();
+    const unsigned subBuffers = hasMemory ? kSubBuffers : inject::kFirstSubBuffers;
     const unsigned seed = qEnvironmentVariable("TRACEBACK_SEED", "1").toUInt();
     for (unsigned run = 0; run < 20; ++run) {
       Writer writer(seed * 1000 + run);
+      const std::vector<Word> last = writer.wordsOf(kSubBuffers - 1);
       std::uint64_t position = inject::positionOf(writer.segment());
       std::size_t fewest = kWords;
       for (unsigned i = 0; i < 1500; ++i) {
@@ -181,7 +207,10 @@ class SegmentTest : public QObject {
         if (found.size() < written.size()) fewest = std::min(fewest, segment->records.size());
       }
       // Only the oldest sub-buffer makes room. None of the records is longer than sixteen words.
-      QVERIFY(fewest * 16 >= (kSubBuffers - 1) * (kSubBufferWords - 16));
+      QVERIFY(fewest * 16 >= (subBuffers - 1) * (kSubBufferWords - 16));
+      QVERIFY(writer.segment().ordinal > 2 * kSubBuffers);
+      QCOMPARE(writer.segment().subBufferCount, subBuffers);
+      if (!hasMemory) QCOMPARE(writer.wordsOf(kSubBuffers - 1), last);
     }
   }
 
@@ -214,8 +243,9 @@ class SegmentTest : public QObject {
     for (unsigned i = 0; i < 5000; ++i) {
       writer.act();
       const Word* base = reinterpret_cast<const Word*>(writer.segment().base);
-      for (unsigned k = 1; k <= kSubBuffers; ++k)
-        QCOMPARE(base[k * kSubBufferWords - 1], format::kSentinelWord);
+      // Of those that are begun, and of the next.
+      const auto most = std::min<std::uint64_t>(writer.segment().ordinal + 2, kSubBuffers);
+      for (unsigned k = 1; k <= most; ++k) QCOMPARE(base[k * kSubBufferWords - 1], format::kSentinelWord);
       const std::uint64_t index = format::cursorIndex(writer.segment());
       QVERIFY(index < kWords);
     }

@@ -1,5 +1,7 @@
 #include "traced_run.h"
 
+#include <sys/stat.h>
+
 #include <QDir>
 #include <algorithm>
 #include <cstdlib>
@@ -86,6 +88,15 @@ std::vector<RingDump> TracedRun::rings(const fs::path& processFolder) {
   std::vector<RingDump> result;
   for (auto& [number, dump] : found) result.push_back(std::move(dump));
   return result;
+}
+
+std::vector<std::uint64_t> TracedRun::ringMemory(const fs::path& processFolder) {
+  std::vector<std::uint64_t> kilobytes;
+  struct stat status{};
+  for (const fs::path& file : entriesOf(processFolder))
+    if (file.extension() == ".ring" && ::stat(file.c_str(), &status) == 0)
+      kilobytes.push_back(static_cast<std::uint64_t>(status.st_blocks) / 2);
+  return kilobytes;
 }
 
 format::ProcessHeader TracedRun::process(const fs::path& processFolder) {

@@ -38,6 +38,8 @@ class TracedRun {
   std::vector<std::filesystem::path> snaps() const;
   // The rings of a folder, in the order in which they were made.
   static std::vector<RingDump> rings(const std::filesystem::path& processFolder);
+  // The memory that its rings have, in KiB each.
+  static std::vector<std::uint64_t> ringMemory(const std::filesystem::path& processFolder);
   static format::ProcessHeader process(const std::filesystem::path& processFolder);
 
   static QString programPath(const QString& name);

@@ -15,7 +15,9 @@ struct Ring {
       number;  // the file's name: of the thread that it was made for, 0 if for none; counts
   std::uint32_t tid;
   std::uint32_t order;  // in which threads took theirs
-  bool allocated;  // its memory
+  bool historyIsThere;  // the memory of its coarse history
+  // That of its file. Begun: what a thread needs that begins to write (ring_layout.h).
+  enum class Memory : std::uint32_t { None, Begun, Whole } memory;
   // Of a thread that ended: to be looked at, and mapped as long as `header` is not null. Reserved: of none
   // yet.
   enum class Use : std::uint32_t { Free, Making, Reserved, Live, Ended } use;

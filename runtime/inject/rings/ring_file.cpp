@@ -7,6 +7,8 @@
 
 #include "runtime/inject/kernel/files.h"
 #include "runtime/inject/process/process.h"
+#include "runtime/inject/rings/ring_layout.h"
+#include "runtime/inject/rings/ring_memory.h"
 #include "runtime/inject/rings/ring_table.h"
 
 namespace traceback::inject {
@@ -41,8 +43,6 @@ bool rename(int folder, const Ring& ring, const char* former) {
   return !failed(systemCall(__NR_renameat, folder, asLong(former), folder, asLong(fileName(ring).c_str())));
 }
 
-// Its pages come as its sub-buffers are begun (segment.cpp): most of a ring's never do if its thread soon
-// ends.
 long map(long file, std::uint64_t place, std::uint64_t size) {
   const long mapping = systemCall(__NR_mmap, static_cast<long>(place), static_cast<long>(size),
                                   PROT_READ | PROT_WRITE, MAP_SHARED | (place == 0 ? 0 : MAP_FIXED), file, 0);
@@ -52,36 +52,77 @@ long map(long file, std::uint64_t place, std::uint64_t size) {
   return mapping;
 }
 
-long mapNew(int folder, const Ring& ring, std::uint64_t size) {
-  const long file = makeFile(folder, ring);
-  if (failed(file)) return file;
-  const auto place = reinterpret_cast<std::uint64_t>(ring.header);
-  long mapping = -1;
-  if (roomFor(file, size) && mayMakeFile(size) && allocate(file, size) &&
-      (place == 0 || copyMapping(static_cast<int>(file), place, size)))
-    mapping = map(file, place, size);
-  systemCall(__NR_close, file);
-  if (failed(mapping)) removeFile(folder, ring);
-  return mapping;
-}
-
-long mapFormer(int folder, const Ring& ring, std::uint64_t size, const char* former) {
-  if (ring.header != nullptr) return rename(folder, ring, former) ? asLong(ring.header) : -1;
-  const long file = systemCall(__NR_openat, folder, asLong(former), kHow);
-  if (failed(file)) return file;
-  const long mapping = map(file, 0, size);
-  systemCall(__NR_close, file);
-  if (failed(mapping) || rename(folder, ring, former)) return mapping;
-  systemCall(__NR_munmap, mapping, static_cast<long>(size));
-  return -1;
+void setMapping(Ring& ring, long mapping, std::uint64_t size) {
+  ring.header = reinterpret_cast<format::RingHeader*>(mapping);
+  ring.size = size;
 }
 
 // mlockall(MCL_FUTURE): all memory of a mapping is there as soon as it is made.
-bool isLocked(long mapping, std::uint64_t size) {
+bool isLocked(const Ring& ring) {
   unsigned char resident = 0;
-  return !failed(
-             systemCall(__NR_mincore, mapping + static_cast<long>(size - kPage), kPage, asLong(&resident))) &&
+  return !failed(systemCall(__NR_mincore, asLong(ring.header) + static_cast<long>(ring.size - kPage), kPage,
+                            asLong(&resident))) &&
          (resident & 1) != 0;
+}
+
+// Memory for the header; for all of it where the kernel could not give parts of it later (before 5.14).
+bool startMemory(long file, Ring& ring) {
+  ring.historyIsThere = false;
+  setMemory(ring, Ring::Memory::None);
+  if (allocateMapped(ring.header, kPage)) {
+    if (isLocked(ring)) setMemory(ring, Ring::Memory::Whole);
+    return true;
+  }
+  if (!allocate(file, ring.size)) return false;
+  setMemory(ring, Ring::Memory::Whole);
+  return true;
+}
+
+bool mapEmpty(long file, Ring& ring, std::uint64_t size) {
+  if (failed(systemCall(__NR_ftruncate, file, static_cast<long>(size)))) return false;
+  const long mapping = map(file, 0, size);
+  if (failed(mapping)) return false;
+  setMapping(ring, mapping, size);
+  if (startMemory(file, ring)) return true;
+  unmapRing(ring);
+  return false;
+}
+
+bool mapCopy(long file, Ring& ring, std::uint64_t size) {
+  const auto place = reinterpret_cast<std::uint64_t>(ring.header);
+  if (!allocate(file, size) || !copyMapping(static_cast<int>(file), place, size) ||
+      failed(map(file, place, size)))
+    return false;
+  ring.historyIsThere = true;
+  setMemory(ring, Ring::Memory::Whole);
+  return true;
+}
+
+bool mapNew(int folder, Ring& ring, std::uint64_t size) {
+  const long file = makeFile(folder, ring);
+  if (failed(file)) return false;
+  bool isMapped = roomFor(file, size) && mayMakeFile(size) &&
+                  (ring.header == nullptr ? mapEmpty(file, ring, size) : mapCopy(file, ring, size));
+  if (isMapped && !beginMemory(ring)) {
+    unmapRing(ring);
+    isMapped = false;
+  }
+  systemCall(__NR_close, file);
+  if (!isMapped) removeFile(folder, ring);
+  return isMapped;
+}
+
+bool mapFormer(int folder, Ring& ring, std::uint64_t size, const char* former) {
+  if (ring.header != nullptr) return rename(folder, ring, former);
+  const long file = systemCall(__NR_openat, folder, asLong(former), kHow);
+  if (failed(file)) return false;
+  const long mapping = map(file, 0, size);
+  systemCall(__NR_close, file);
+  if (failed(mapping)) return false;
+  setMapping(ring, mapping, size);
+  if (beginMemory(ring) && rename(folder, ring, former)) return true;
+  unmapRing(ring);
+  return false;
 }
 
 bool addressesAreLimited() {
@@ -101,13 +142,10 @@ RingName fileName(const Ring& ring) {
 bool mapRing(Ring& ring, std::uint64_t size, const char* former) {
   const int folder = openProcessFolder();
   if (folder < 0) return false;
-  const long mapping = former == nullptr ? mapNew(folder, ring, size) : mapFormer(folder, ring, size, former);
+  const bool isMapped =
+      former == nullptr ? mapNew(folder, ring, size) : mapFormer(folder, ring, size, former);
   systemCall(__NR_close, folder);
-  if (failed(mapping)) return false;
-  ring.header = reinterpret_cast<format::RingHeader*>(mapping);
-  ring.size = size;
-  ring.allocated = true;
-  return true;
+  return isMapped;
 }
 
 bool isStillMapped(const Ring& ring) {
@@ -121,28 +159,23 @@ bool mapReserve(Ring& ring, std::uint64_t size, unsigned count, bool allocated) 
   const int folder = openProcessFolder();
   if (folder < 0) return false;
   const long file = makeFile(folder, ring);
-  long mapping = -1;
+  bool isMapped = false;
   if (!failed(file)) {
-    if (mayMakeFile(size) && roomFor(file, size * (allocated ? 1 : count)) &&
-        !failed(systemCall(__NR_ftruncate, file, static_cast<long>(size))) &&
-        (!allocated || allocate(file, size)))
-      mapping = map(file, 0, size);
-    if (!failed(mapping)) {
-      ring.header = reinterpret_cast<format::RingHeader*>(mapping);
-      ring.size = size;
-      ring.allocated = allocated || isLocked(mapping, size);
-      // Kernels before 5.14 cannot do it later.
-      if (!ring.allocated && !allocateMapped(ring, kPage)) ring.allocated = allocate(file, size);
+    isMapped =
+        mayMakeFile(size) && roomFor(file, size * (allocated ? 1 : count)) && mapEmpty(file, ring, size);
+    if (isMapped && allocated && !bringInWhole(ring)) {
+      unmapRing(ring);
+      isMapped = false;
     }
     systemCall(__NR_close, file);
-    if (failed(mapping)) removeFile(folder, ring);
+    if (!isMapped) removeFile(folder, ring);
   }
   systemCall(__NR_close, folder);
-  return !failed(mapping);
+  return isMapped;
 }
 
-bool allocateMapped(const Ring& ring, std::uint64_t size) {
-  return !failed(systemCall(__NR_madvise, asLong(ring.header), static_cast<long>(size), MADV_POPULATE_WRITE));
+bool allocateMapped(void* start, std::uint64_t size) {
+  return !failed(systemCall(__NR_madvise, asLong(start), static_cast<long>(size), MADV_POPULATE_WRITE));
 }
 
 void restRing(Ring& ring) {

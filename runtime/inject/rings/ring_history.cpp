@@ -6,6 +6,7 @@
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/clock.h"
 #include "runtime/inject/rings/history.h"
+#include "runtime/inject/rings/ring_memory.h"
 
 namespace traceback::inject {
 
@@ -22,6 +23,8 @@ std::uint64_t processorTime() {
   systemCall(__NR_clock_gettime, CLOCK_THREAD_CPUTIME_ID, asLong(&now));
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
+
+constexpr std::uint64_t kNever = ~std::uint64_t{0};  // of HistoryPace::due
 
 // The table of counts behind the levels.
 std::uint64_t tableSize() { return process.learning ? format::kLearningSize : 0; }
@@ -41,10 +44,18 @@ std::uint64_t chosenLevelsSize() {
 
 std::uint64_t chosenHistorySize() { return chosenLevelsSize() + tableSize(); }
 
+bool beginHistoryMemory(Ring& ring) {
+  if (ring.historySize == 0 || ring.historyIsThere) return true;
+  if (!process.environment.historyCounts)
+    return bringIn(ring, &historyOf(ring), sizeof(format::HistoryHeader));
+  ring.historyIsThere = bringIn(ring, &historyOf(ring), ring.historySize);
+  return ring.historyIsThere;
+}
+
 void startHistory(const Ring& ring) {
   if (ring.historySize == 0) return;
   format::HistoryHeader& history = historyOf(ring);
-  const bool isNew = history.version == 0;
+  const bool isNew = history.version == 0 || !ring.historyIsThere;
   if (process.environment.historyCounts) {
     startCounting(history, ring.historySize);
   } else {
@@ -55,13 +66,19 @@ void startHistory(const Ring& ring) {
   ring.header->historySize = static_cast<std::uint32_t>(ring.historySize);
 }
 
+HistoryPace historyPace(const Ring& ring) { return {0, ring.historySize == 0 ? kNever : 0}; }
+
 void keepHistory(Thread& t, const SegmentHeader& segment) {
-  const Ring& ring = *t.ring;
-  if (ring.historySize == 0) t.history.due = ~std::uint64_t{0};
-  if (ring.historySize == 0 || !atSubBufferEnd(segment)) return;
+  if (t.history.due == kNever || !atSubBufferEnd(segment)) return;
+  Ring& ring = *t.ring;
   format::HistoryHeader& history = historyOf(ring);
   if (process.environment.historyCounts) return countOldest(history, ring.historySize, segment);
   if (!isTimeToLook(history, segment, processorTicks())) return;
+  if (!ring.historyIsThere && !bringIn(ring, &history, ring.historySize)) {
+    t.history.due = kNever;
+    return;
+  }
+  ring.historyIsThere = true;
   // Where we make no system calls the least is read.
   const std::uint64_t time = process.sandboxed ? 0 : processorTime();
   const std::uint64_t pause = process.learning ? kLearningTime : kHistoryTime;

@@ -12,8 +12,14 @@ namespace traceback::inject {
 // What the user wants, in bytes, as far as that is possible; 0: none.
 std::uint64_t chosenHistorySize();
 
+// Gives a mapped ring what memory startHistory() needs. False if there is none.
+bool beginHistoryMemory(Ring& ring);
+
 // Puts it at the end of a new ring, and into its header.
 void startHistory(const Ring& ring);
+
+// When keepHistory() is to be called first for such a ring.
+HistoryPace historyPace(const Ring& ring);
 
 // Call before a head gets the main segment's next word: if that overwrites records, it may be time to sum
 // them up. Sets when it need be called again (Thread::history).

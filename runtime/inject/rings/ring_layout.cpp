@@ -5,6 +5,7 @@
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/clock.h"
 #include "runtime/inject/rings/ring_history.h"
+#include "runtime/inject/rings/ring_memory.h"
 #include "runtime/inject/rings/segment.h"
 
 namespace traceback::inject {
@@ -13,10 +14,13 @@ namespace {
 
 struct Layout {
   std::uint32_t subBufferWords, subBufferCount;
-  std::uint64_t bytes() const { return std::uint64_t{subBufferWords} * subBufferCount * sizeof(Word); }
+  std::uint64_t bytes(std::uint32_t subBuffers) const {
+    return std::uint64_t{subBufferWords} * subBuffers * sizeof(Word);
+  }
+  std::uint64_t bytes() const { return bytes(subBufferCount); }
 };
 
-constexpr Layout kHandlers{16384 / sizeof(Word), 4};
+constexpr Layout kHandlers{8192 / sizeof(Word), 8};
 
 Layout mainLayout() {
   constexpr std::uint64_t kDefault = 1 << 20, kLeast = 1 << 16, kMost = 1 << 30, kPage = 4096;
@@ -34,6 +38,18 @@ Layout mainLayout() {
 std::uint64_t ringSize() {
   return format::kRingHeaderSize + mainLayout().bytes() + (format::kMaxSegments - 1) * kHandlers.bytes() +
          chosenHistorySize();
+}
+
+bool beginMemory(Ring& ring) {
+  auto* const base = reinterpret_cast<std::uint8_t*>(ring.header);
+  const Layout main = mainLayout();
+  std::uint64_t at = format::kRingHeaderSize + main.bytes();
+  if (!bringIn(ring, base, format::kRingHeaderSize + main.bytes(kFirstSubBuffers))) return false;
+  for (unsigned i = 1; i < format::kMaxSegments; ++i, at += kHandlers.bytes())
+    if (!bringIn(ring, base + at, kHandlers.bytes(kFirstSubBuffers))) return false;
+  if (!beginHistoryMemory(ring)) return false;
+  if (memoryOf(ring) == Ring::Memory::None) setMemory(ring, Ring::Memory::Begun);
+  return true;
 }
 
 void startRing(Ring& ring, bool late) {

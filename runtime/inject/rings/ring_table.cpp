@@ -4,6 +4,7 @@
 #include "runtime/inject/rings/ring_file.h"
 #include "runtime/inject/rings/ring_history.h"
 #include "runtime/inject/rings/ring_layout.h"
+#include "runtime/inject/rings/ring_memory.h"
 #include "runtime/inject/rings/thread.h"
 
 namespace traceback::inject {
@@ -108,8 +109,7 @@ Ring* takeMapped(bool late) {
   if (tid == 0 || process.file == nullptr) return nullptr;
   Ring* ring = claimMapped();
   if (ring == nullptr) return nullptr;
-  if (!ring->allocated && !process.sandboxed) ring->allocated = allocateMapped(*ring, ring->size);
-  if (!ring->allocated) {
+  if (memoryOf(*ring) == Ring::Memory::None && !beginMemory(*ring)) {
     setUse(*ring, Ring::Use::Reserved);
     return nullptr;
   }
@@ -188,10 +188,10 @@ void reserveRings(bool allocated) {
     if (allocated && use == Ring::Use::Ended && !isStillMapped(ring)) ring.header = nullptr;
     if (use == Ring::Use::Free) continue;
     ++kept;
+    // A thread that finds no more goes round in what it has.
+    if (allocated && use == Ring::Use::Live) bringInWhole(ring);
     if (use != Ring::Use::Reserved) continue;
-    if (allocated && !ring.allocated && spare < kMostAllocated)
-      ring.allocated = allocateMapped(ring, ring.size);
-    if (ring.allocated || !allocated) ++spare;
+    if (!allocated || (spare < kMostAllocated && bringInWhole(ring))) ++spare;
   }
   for (Ring& ring : rings) {
     if (spare >= (allocated ? kMostAllocated : kMostReserved) || kept >= limits.all || kept >= limits.live)
@@ -204,7 +204,7 @@ void reserveRings(bool allocated) {
     ++made, ++kept, ++spare;
     setUse(ring, Ring::Use::Reserved);
     reserved = true;
-    if (ring.allocated) allocated = true;
+    if (memoryOf(ring) == Ring::Memory::Whole) allocated = true;
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/clock.h"
+#include "runtime/inject/rings/ring_history.h"
 #include "runtime/inject/rings/ring_table.h"
 #include "runtime/inject/signals/alternate_stack.h"
 #include "runtime/inject/signals/own_fault.h"
@@ -33,7 +34,7 @@ bool beginRing(Thread& t) {
   if (t.ring == nullptr) return false;
   t.level = 0;
   t.endRounds = 0;
-  t.history = {};
+  t.history = historyPace(*t.ring);
   if (!process.sandboxed) makeAlternateStack(t);
   Spills spills;  // of the probe that came here
   saveSpills(spills);

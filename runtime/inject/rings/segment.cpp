@@ -2,6 +2,7 @@
 
 #include "runtime/inject/kernel/system.h"
 #include "runtime/inject/rings/clock.h"
+#include "runtime/inject/rings/ring_memory.h"
 
 namespace traceback::inject {
 
@@ -27,21 +28,25 @@ Word* writeRecord(Word* front, format::RecordType type, std::uint16_t detail, co
   return front + count * format::kWordsPerValue;
 }
 
-// Has the pages of a sub-buffer that is used for the first time come now, rather than one by one within
-// probes: while one waits for its page, another thread that has the same ring (sharing.h) might step the
-// cursor over words that nobody has written.
-void bringIn(Word* front, std::uint32_t words) {
-  constexpr std::uint32_t kPageWords = 4096 / sizeof(Word);
-  for (std::uint32_t at = 0; at < words; at += kPageWords)
-    __atomic_fetch_or(front + at, 0u, __ATOMIC_RELAXED);
+// The sub-buffer behind one that is begun, with its sentinel: cursors that were stepped over the end of the
+// one in use (isAstray) stop there.
+void prepareNext(SegmentHeader& segment, std::uint64_t ordinal) {
+  const std::uint64_t next = ordinal + 1;
+  if (next >= segment.subBufferCount) return;
+  Word* const front = baseOf(segment) + format::frontIndex(segment, next);
+  // From here on the segment is a ring of those that there are, with the same ones in the same places.
+  if (next >= kFirstSubBuffers && !bringIn(front, segment.subBufferWords))
+    segment.subBufferCount = static_cast<std::uint32_t>(next);
+  else
+    front[segment.subBufferWords - 1] = format::kSentinelWord;
 }
 
 // The steps of ring.h. The cursor comes to stand behind the time stamp at once: a process that is killed here
 // leaves no record cut in two.
 void enterSubBuffer(SegmentHeader& segment, std::uint64_t ordinal) {
   Word* const front = baseOf(segment) + format::frontIndex(segment, ordinal);
-  if (ordinal < segment.subBufferCount) bringIn(front, segment.subBufferWords);
   front[segment.subBufferWords - 1] = format::kSentinelWord;
+  prepareNext(segment, ordinal);
   const std::uint64_t time = timeStamp();
   compilerBarrier();
   __atomic_store_n(&segment.ordinal, ordinal, __ATOMIC_RELEASE);
@@ -73,8 +78,6 @@ void startSegment(SegmentHeader& segment, Word* base, std::uint32_t subBufferWor
   segment.subBufferCount = subBufferCount;
   segment.fileOffset = fileOffset;
   segment.step[0] = format::kCursorStep;
-  for (std::uint32_t i = 0; i < subBufferCount; ++i)
-    base[std::uint64_t{i + 1} * subBufferWords - 1] = format::kSentinelWord;
   enterSubBuffer(segment, 0);
 }
 

@@ -13,7 +13,8 @@ using format::Word;
 
 inline Word* cursorOf(const SegmentHeader& segment) { return reinterpret_cast<Word*>(segment.cursor); }
 
-// Makes a segment ready, with its first timestamp. What its memory holds is of no matter.
+// Makes a segment ready, with its first timestamp. What its memory holds is of no matter; of its sub-buffers
+// the first kFirstSubBuffers (ring_memory.h) have some. Where there is none for others it has but as many.
 void startSegment(SegmentHeader& segment, Word* base, std::uint32_t subBufferWords,
                   std::uint32_t subBufferCount, std::uint64_t fileOffset);
 

@@ -97,17 +97,42 @@ static void mountOver(const char* path, unsigned long flags, const char* options
 }
 static void readOnly(const char* path) { mountOver(path, MS_RDONLY, NULL); }
 
+static void fill(const char* folder) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/fills", folder);
+  const int file = open(path, O_WRONLY | O_CREAT, 0600);
+  static char block[4096];
+  while (write(file, block, sizeof block) > 0) continue;
+  close(file);
+}
 // The same with no room left there.
 static void full(const char* folder, const char* name) {
   char path[4096];
   snprintf(path, sizeof path, "%s%s", folder, name);
   if (mkdir(path, 0700) && errno != EEXIST) exit(9);
   mountOver(path, 0, "size=64k,mode=0700");
-  snprintf(path, sizeof path, "%s%s/fills", folder, name);
-  const int file = open(path, O_WRONLY | O_CREAT, 0600);
-  static char block[4096];
-  while (write(file, block, sizeof block) > 0) continue;
+  fill(path);
+}
+
+// Once more, from the program's very first instruction on, with what the runtime hides of the environment it
+// was started with. (Of LD_PRELOAD that leaves nothing.)
+static void executeSelf(char** arguments) {
+  enum { kMost = 1024 };
+  static char text[1 << 16], preload[4096];
+  static char* variables[kMost + 2];
+  const int file = open("/proc/self/environ", O_RDONLY);
+  ssize_t size = 0, got;
+  while ((got = read(file, text + size, sizeof text - 1 - (size_t)size)) > 0) size += got;
   close(file);
+  int all = 0;
+  for (char* at = text; at < text + size && all < kMost; at += strlen(at) + 1) variables[all++] = at;
+  if (getenv("PRELOADED")) {
+    snprintf(preload, sizeof preload, "LD_PRELOAD=%s", getenv("PRELOADED"));
+    for (int i = 0; i < all; ++i)
+      if (!strncmp(variables[i], "LD_PRELOAD=", 11)) variables[i] = preload;
+  }
+  execve("/proc/self/exe", arguments, variables);
+  exit(9);
 }
 
 // A thread that libc knows nothing of, with its maker's thread-local storage; it ends without libc, too.
@@ -159,15 +184,15 @@ static void storeTo(void* address) { store(address); }
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const char* what = argv[1];
-  // From the program's very first instruction on.
-  if (!strcmp(what, "no-rings") || !strcmp(what, "full-rings")) {
+  if (!strcmp(what, "no-rings") || !strcmp(what, "full-rings") || !strcmp(what, "filling-rings")) {
     if (!strcmp(what, "no-rings"))
       readOnly("/dev/shm");
-    else
+    else if (!strcmp(what, "full-rings"))
       full(argv[3], "");
-    argv[1] = "nothing else";
-    execv("/proc/self/exe", argv);
-    return 9;
+    else
+      mountOver(argv[3], 0, "size=8m,mode=0700");
+    argv[1] = strcmp(what, "filling-rings") ? "nothing else" : "filling";
+    executeSelf(argv);
   }
   if (!strcmp(what,
               "late")) {  // the runtime, as a library of the program's own, when threads are there already
@@ -202,6 +227,11 @@ int main(int argc, char** argv) {
   if (!strcmp(what, "read-only")) {
     readOnly(argv[3]);
     threads(atOnce);
+  }
+  if (!strcmp(what, "filling")) {
+    fill(argv[3]);
+    count(&counter, 2000000);
+    thread();
   }
   if (!strcmp(what, "filter")) {
     allowLittle();

@@ -1,0 +1,28 @@
+// The memory of rings' files. A file has its full size from the beginning, and memory for what a thread needs
+// that begins to write; the rest comes as it gets there, for most threads never do.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/inject/rings/ring.h"
+#include "runtime/inject/rings/segment.h"
+
+namespace traceback::inject {
+
+// So many sub-buffers of a segment have memory when its ring is some thread's. No fewer will do: readers of a
+// process that was killed within a step (ring.h) tell by them whether that was done.
+inline constexpr std::uint32_t kFirstSubBuffers = 2;
+
+Ring::Memory memoryOf(const Ring& ring);
+void setMemory(Ring& ring, Ring::Memory memory);
+
+// Memory for a part of a mapped ring, all pages of it at once. False if there is none, or if it cannot be
+// asked for.
+bool bringIn(const Ring& ring, void* start, std::uint64_t size);
+// The same for a sub-buffer of the calling thread's ring.
+bool bringIn(Word* front, std::uint32_t words);
+
+// All of it. Not where the program filters its system calls.
+bool bringInWhole(Ring& ring);
+
+}  // namespace traceback::inject
