@@ -46,9 +46,9 @@ def measure_programs(results: Results, options, part: str, bench: overhead.Overh
 
 def measure_servers(results: Results, options, build: str, state: pathlib.Path) -> None:
     bench = serving.Serving(options.programs, state, build)
-    for name in serving.LOADS:
+    for name, load in serving.LOADS.items():
         if not options.only or name in options.only:
-            results.measured(f"servers {name}", lambda name=name: bench.of(name, options.rounds, options.seconds))
+            results.measured(f"servers {name}", lambda load=load: bench.of(load, options.rounds, options.seconds))
     bench.close()
 
 

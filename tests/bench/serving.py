@@ -19,14 +19,36 @@ from standing import ON_PROCESSOR, Standing  # noqa: E402
 KINDS = ("plain", "recorded", "profiled")
 LOAD_ON = "taskset -c 1 "  # so that the server is what there is too little of
 MILLISECONDS = {"us": 1e-3, "ms": 1.0, "s": 1e3}
-WRK = "wrk -t1 -c20 -d{seconds}s --latency http://127.0.0.1:{port}/page"
-WRK_RATE, WRK_MIDDLE, WRK_LATE = r"Requests/sec:\s+([\d.]+)", r" 50%\s+([\d.]+\w+)", r" 99%\s+([\d.]+\w+)"
-LOADS = {  # by the server's name: what makes the load, and where in what it prints are the rate, the median and the 99th percentile
-    "apache2": (WRK, WRK_RATE, WRK_MIDDLE, WRK_LATE),
-    "nginx": (WRK, WRK_RATE, WRK_MIDDLE, WRK_LATE),
-    "redis": ("redis-benchmark -p {port} -n {requests} -c 20 -t get --csv", r'"GET","([\d.]+)', r'"GET",(?:"[\d.]+",){3}"([\d.]+)', r'"GET",(?:"[\d.]+",){5}"([\d.]+)'),
-    "memcached": ("memcaslap -s 127.0.0.1:{port} -T 1 -c 16 -t {seconds}s", r"TPS: (\d+)", "", ""),
-    "postgresql": ("/usr/lib/postgresql/17/bin/pgbench -U postgres -c4 -j1 -T{seconds} -S -h 127.0.0.1 -p {port} postgres", r"tps = ([\d.]+)", r"latency average = ([\d.]+) ms", ""),
+
+
+@dataclasses.dataclass(frozen=True)
+class Load:
+    server: str
+    command: str
+    rate: str  # where in what it prints that is; so of the others
+    middle: str = ""  # the median latency
+    late: str = ""  # the 99th percentile
+    before: str = ""  # what is done where the server will stand
+
+
+def wrk(server: str, what: str, before: str = "") -> Load:
+    command = f"wrk -t1 -c20 -d{{seconds}}s --latency {what}"
+    return Load(server, command, r"Requests/sec:\s+([\d.]+)", r" 50%\s+([\d.]+\w+)", r" 99%\s+([\d.]+\w+)", before)
+
+
+PAGE = "http://127.0.0.1:{port}/page"  # 6 KB, and connections that stay
+MIX = f"-s {HERE}/mix.lua http://127.0.0.1:{{port}}"
+MIXED_FILES = """mkdir -p www/mix; yes "of no matter" | head -c 1000000 > mixed
+for class in 1 2 3 4; do for file in 1 2 3 4 5 6 7 8 9; do head -c $((file * 10 ** (class + 1))) mixed > www/mix/$class-$file; done; done
+"""
+LOADS = {  # by the name of the row
+    "apache2": wrk("apache2", PAGE),
+    "apache2, mixed files": wrk("apache2", MIX, MIXED_FILES),
+    "nginx": wrk("nginx", PAGE),
+    "nginx, mixed files": wrk("nginx", MIX, MIXED_FILES),
+    "redis": Load("redis", "redis-benchmark -p {port} -n {requests} -c 20 -t get --csv", r'"GET","([\d.]+)', r'"GET",(?:"[\d.]+",){3}"([\d.]+)', r'"GET",(?:"[\d.]+",){5}"([\d.]+)'),
+    "memcached": Load("memcached", "memcaslap -s 127.0.0.1:{port} -T 1 -c 16 -t {seconds}s", r"TPS: (\d+)"),
+    "postgresql": Load("postgresql", "/usr/lib/postgresql/17/bin/pgbench -U postgres -c4 -j1 -T{seconds} -S -h 127.0.0.1 -p {port} postgres", r"tps = ([\d.]+)", r"latency average = ([\d.]+) ms"),
 }
 # Of the plain one, as its script has it.
 PORTS = {"apache2": 18080, "nginx": 18081, "redis": 16379, "memcached": 11311, "postgresql": 15432}
@@ -37,7 +59,7 @@ WARM = 2  # seconds of load before, for until then servers start more of their t
 TRAINING = 4  # seconds of the load of which the profile is
 PROCESSES = "apache2 nginx redis-server memcached postgres"
 # While the load goes on, of whatever is recorded.
-SNAPS = """({load}) & load=$!; sleep 1; mkdir -p snaps
+SNAPS = """rm -rf snaps; mkdir snaps; ({load}) & load=$!; sleep 1
 for i in 1 2 3; do for p in $(pidof {processes}); do {shown}/bin/traceback snap --memory none --snap-dir $PWD/snaps $p; done; sleep 0.3; done; wait $load"""
 
 
@@ -109,15 +131,16 @@ class Serving:
         made = subprocess.run([self.traceback, "profile", *snaps, "-o", profile], capture_output=True, text=True, check=False)
         return profile if made.returncode == 0 else f"{made.stderr.strip()} {said[-200:]}"
 
-    def of(self, name: str, rounds: int, seconds: int) -> dict:
-        original = next(server for server in servers.SERVERS if server.name == name)
+    def of(self, load: Load, rounds: int, seconds: int) -> dict:
+        original = next(server for server in servers.SERVERS if server.name == load.server)
+        original = dataclasses.replace(original, start=load.before + original.start)
         self.runner.listing("observed")
         fine, told = servers.once(original, self.runner, "observed", [])
         if not fine:
             return {"problem": f"plain: {told}"}
         paths = [path for path in self.runner.paths_observed() if not LEFT_OUT.search(path)]
         lines, _ = self.runner.bound(paths, "probes")
-        profile = self.profile(dataclasses.replace(original, load=command_of(name, "plain", TRAINING)), lines)
+        profile = self.profile(dataclasses.replace(original, load=command_of(load, "plain", TRAINING)), lines)
         if isinstance(profile, str):
             return {"problem": f"profile: {profile}"}
         by_profile, _ = self.runner.bound(paths, "probes", {path: ("--profile", str(profile)) for path in paths})
@@ -127,12 +150,12 @@ class Serving:
         for _ in range(STARTS * rounds):
             measure.forget(map(pathlib.Path, files))  # so that they lie elsewhere
             try:
-                starts.append(self.start(original, bound, seconds))
+                starts.append(self.start(original, load, bound, seconds))
             except ValueError as failure:
                 return {"problem": str(failure)}
         return summary(starts)
 
-    def start(self, server: servers.Server, bound: dict[str, list[str]], seconds: int) -> dict[str, list[tuple]]:
+    def start(self, server: servers.Server, load: Load, bound: dict[str, list[str]], seconds: int) -> dict[str, list[tuple]]:
         """By kind, the figures of each turn."""
         turns: dict[str, list[tuple]] = {kind: [] for kind in KINDS}
         standing: dict[str, Standing] = {}
@@ -140,10 +163,10 @@ class Serving:
             for kind in KINDS:
                 standing[kind] = Standing(placed(server, kind), self.runners[kind], "probes" if bound[kind] else "plain", bound[kind])
             for kind in KINDS:
-                figures_of(server, kind, WARM)
+                figures_of(server, load, kind, WARM)
             for turn in range(TURNS):
                 for kind in KINDS if turn % 2 == 0 else reversed(KINDS):
-                    turns[kind].append(figures_of(server, kind, seconds))
+                    turns[kind].append(figures_of(server, load, kind, seconds))
         finally:
             problems = [f"{kind}: {problem}" for kind, one in standing.items() if (problem := one.stop())]
         if problems:
@@ -151,19 +174,18 @@ class Serving:
         return turns
 
 
-def command_of(name: str, kind: str, seconds: int) -> str:
-    return LOAD_ON + LOADS[name][0].format(port=port_of(name, kind), seconds=seconds, requests=seconds * REQUESTS_A_SECOND)
+def command_of(load: Load, kind: str, seconds: int) -> str:
+    return LOAD_ON + load.command.format(port=port_of(load.server, kind), seconds=seconds, requests=seconds * REQUESTS_A_SECOND)
 
 
-def figures_of(server: servers.Server, kind: str, seconds: int) -> tuple:
+def figures_of(server: servers.Server, load: Load, kind: str, seconds: int) -> tuple:
     """Of a load: requests a second, median and 99th percentile of the latency, microseconds of the program's own for a request."""
-    _, rate, middle, late = LOADS[server.name]
     before = processor_times()
-    made = subprocess.run(["bash", "-c", command_of(server.name, kind, seconds)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout
+    made = subprocess.run(["bash", "-c", command_of(load, kind, seconds)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout
     share = program_share(before, processor_times())
-    if re.search(server.failures, made) or not number(made, rate):
+    if re.search(server.failures, made) or not number(made, load.rate):
         raise ValueError(f"{kind}: {' / '.join(made.strip().splitlines()[-3:])}")
-    return number(made, rate), number(made, middle), number(made, late), 1e6 * share / number(made, rate)
+    return number(made, load.rate), number(made, load.middle), number(made, load.late), 1e6 * share / number(made, load.rate)
 
 
 def table(rows: list[tuple[str, dict]]) -> str:

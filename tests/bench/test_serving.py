@@ -46,12 +46,12 @@ class Summary(unittest.TestCase):
 class Placed(unittest.TestCase):
     def test_each_kind_has_ports_of_its_own(self):
         ports = set()
-        for name, port in serving.PORTS.items():
-            server = next(server for server in serving.servers.SERVERS if server.name == name)
+        for load in serving.LOADS.values():
+            server = next(server for server in serving.servers.SERVERS if server.name == load.server)
             for kind in serving.KINDS:
-                own = str(port + 100 * serving.KINDS.index(kind))
+                own = str(serving.PORTS[load.server] + 100 * serving.KINDS.index(kind))
                 self.assertIn(own, serving.placed(server, kind).start)
-                self.assertIn(own, serving.command_of(name, kind, 1))
+                self.assertIn(own, serving.command_of(load, kind, 1))
                 ports.add(own)
         self.assertEqual(len(ports), len(serving.PORTS) * len(serving.KINDS))
 
