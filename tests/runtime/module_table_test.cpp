@@ -28,6 +28,7 @@ using format::ModuleHeader;
 namespace {
 
 constexpr std::uint64_t kPage = 4096, kCode = kPage, kSlots = 2 * kPage, kCopy = 2048;
+constexpr std::uint64_t kReturn = 1536;  // where original code would stand
 constexpr std::uint32_t kSpan = 2048, kFixups = 8, kFixupTable = 512, kAddresses = 256, kFirstWord = 1024;
 
 // An instrumented file that is mapped: a page of code with the module's table, one of data, and behind each
@@ -63,6 +64,7 @@ class Object {
       std::memcpy(code() + kFixupTable + i * sizeof at, &at, sizeof at);
       std::memcpy(code() + at, &word, sizeof word);
     }
+    code()[kReturn] = 0xC3;  // ret
     write(header);
   }
   ~Object() { ::munmap(m_memory, 5 * kPage); }
@@ -81,6 +83,7 @@ class Object {
     ::mprotect(code(), kPage, PROT_READ | PROT_EXEC);
   }
   std::uint8_t* code() const { return m_memory + kPage; }
+  void callOriginal() const { reinterpret_cast<void (*)()>(code() + kReturn)(); }
   std::uint64_t copy() const { return reinterpret_cast<std::uint64_t>(code()) + kCopy; }
   std::uint64_t bias() const { return reinterpret_cast<std::uint64_t>(m_memory); }
   bool isBound() const {
@@ -382,6 +385,31 @@ class ModuleTableTest : public QObject {
       testing::forgetModules();
     }
     QVERIFY2(bound > 100 && refused > 500, qPrintable(QString("%1 %2").arg(bound).arg(refused)));
+  }
+
+  // Whoever opened the same library, and did not wait until it was bound, runs its original code.
+  void whileAModuleIsMovedItsOriginalCodeRuns() {
+    Object first(1, 0x10000);
+    load(first);
+    inject::bindNewModules();
+    for (int i = 0; i < 300; ++i) {
+      Object second(2, 0x10000);
+      std::atomic<bool> runs = false, over = false;
+      std::thread caller([&] {
+        while (!over) {
+          second.callOriginal();
+          runs = true;
+        }
+      });
+      while (!runs) std::this_thread::yield();
+      load(second);
+      inject::bindNewModules();
+      over = true;
+      caller.join();
+      QVERIFY(second.isBound() && second.codeBase() != 0x10000);
+      unload(second);
+      inject::bindNewModules();
+    }
   }
 
   void manyComeAndGoAtOnce() {

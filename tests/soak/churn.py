@@ -55,8 +55,13 @@ class Churning:
         self.process.stdin.write("\n")
         self.process.stdin.flush()
 
-    def said(self) -> str:
-        return self.errors.read_text(errors="replace").strip()[-400:]
+    def ended(self) -> str:
+        """How, if it has."""
+        try:
+            status = self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            return "said nothing"
+        return f"ended with {status}: {self.errors.read_text(errors='replace').strip()[-400:]}"
 
     def kill(self) -> None:
         self.process.kill()
@@ -96,7 +101,7 @@ def run(soak: Soak, known: dict, save) -> dict:
             for number in range(ROUNDS):
                 said = churning.round()
                 if said != sums[number]:
-                    known["problems"].append(f"round {number}: {said or f'ended: {churning.said()}'}, not {sums[number]}")
+                    known["problems"].append(f"round {number}: {said or churning.ended()}, not {sums[number]}")
                     return known
                 known["samples"].append(watch.sample(watch.family(pid), place.rings))
                 known["rounds"] = number + 1

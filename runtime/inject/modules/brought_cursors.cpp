@@ -1,41 +1,17 @@
 #include "runtime/inject/modules/brought_cursors.h"
 
-#include <sys/mman.h>
-
 #include "runtime/inject/kernel/lock.h"
 #include "runtime/inject/kernel/system.h"
 #include "runtime/inject/modules/bound_modules.h"
 #include "runtime/inject/modules/module_tables.h"
+#include "runtime/inject/modules/writable_code.h"
 
 namespace traceback::inject {
 
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kJump = 0xE9, kCall = 0xE8, kSize = 5;
 static_assert(format::kBroughtHeadSize == kSize && format::kBroughtHeadWithin == sizeof(std::uint64_t));
-
-// The pages of [start, end) while they are written to.
-class Writable {
- public:
-  Writable(std::uint64_t start, std::uint64_t end)
-      : m_start(start / kPage * kPage), m_size((end + kPage - 1) / kPage * kPage - m_start) {
-    m_done = protect(PROT_READ | PROT_WRITE | PROT_EXEC);
-  }
-  ~Writable() {
-    if (m_done) protect(PROT_READ | PROT_EXEC);
-  }
-  Writable(const Writable&) = delete;
-  Writable& operator=(const Writable&) = delete;
-  explicit operator bool() const { return m_done; }
-
- private:
-  bool protect(long how) const {
-    return !failed(systemCall(__NR_mprotect, static_cast<long>(m_start), static_cast<long>(m_size), how));
-  }
-  std::uint64_t m_start, m_size;
-  bool m_done = false;
-};
 
 // A jump or a call, by one store: who comes there meets the one instruction or the other, both of five bytes.
 void writeOver(std::uint64_t from, std::uint64_t opcode, std::uint64_t to) {
@@ -50,7 +26,7 @@ void writeOver(std::uint64_t from, std::uint64_t opcode, std::uint64_t to) {
 
 void replaceRoutines(std::span<const format::RecordRoutine> routines, std::uint64_t bias) {
   if (routines.empty()) return;
-  const Writable pages(bias + routines.front().start, bias + routines.back().start);
+  const WritableCode pages(bias + routines.front().start, bias + routines.back().start);
   if (!pages) return;
   for (std::size_t i = 0; i + 1 < routines.size(); ++i)
     if ((routines[i].keeps & format::kRoutineBroughtCursor) != 0)
@@ -59,7 +35,7 @@ void replaceRoutines(std::span<const format::RecordRoutine> routines, std::uint6
 
 void replaceHeads(std::span<const format::BroughtHead> heads, std::uint64_t bias) {
   if (heads.empty()) return;
-  const Writable pages(bias + heads.front().start, bias + heads.back().start + kSize);
+  const WritableCode pages(bias + heads.front().start, bias + heads.back().start + kSize);
   if (!pages) return;
   for (const format::BroughtHead& head : heads)
     if (head.start % format::kBroughtHeadWithin + kSize <= format::kBroughtHeadWithin)

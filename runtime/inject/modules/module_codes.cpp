@@ -1,8 +1,7 @@
 #include "runtime/inject/modules/module_codes.h"
 
-#include <sys/mman.h>
-
 #include "runtime/format/record.h"
+#include "runtime/inject/modules/writable_code.h"
 #include "runtime/inject/process/process.h"
 
 namespace traceback::inject {
@@ -58,17 +57,15 @@ std::uint64_t findCodes(std::uint64_t base, std::uint64_t span) {
   return 0;
 }
 
-// Moves the head probes' records to other codes. None of them can run yet.
+// Moves the head probes' records to other codes. None of them can run yet; original code, which is in the
+// same pages, may run in other threads all the time.
 bool rebase(const ModuleHeader& header, const Segment& where, std::uint32_t distance) {
-  const std::uint64_t start = where.start & ~std::uint64_t{4095};
-  const std::uint64_t size = ((where.end + 4095) & ~std::uint64_t{4095}) - start;
   const auto* fixups = reinterpret_cast<const std::uint32_t*>(where.start + header.fixupOffset);
   const std::uint64_t total = where.end - where.start;
   for (std::uint32_t i = 0; i < header.fixupCount; ++i)
     if (fixups[i] > total - sizeof(Word)) return false;
-  if (failed(systemCall(__NR_mprotect, static_cast<long>(start), static_cast<long>(size),
-                        PROT_READ | PROT_WRITE)))
-    return false;
+  const WritableCode writable(where.start, where.end);
+  if (!writable) return false;
   for (std::uint32_t i = 0; i < header.fixupCount; ++i) {
     Word word;
     auto* at = reinterpret_cast<void*>(where.start + fixups[i]);
@@ -76,12 +73,6 @@ bool rebase(const ModuleHeader& header, const Segment& where, std::uint32_t dist
     word += distance;
     memcpy(at, &word, sizeof word);
   }
-  if (!failed(systemCall(__NR_mprotect, static_cast<long>(start), static_cast<long>(size),
-                         PROT_READ | PROT_EXEC)))
-    return true;
-  // It must be executable whatever happens; as it was before is the next best.
-  systemCall(__NR_mprotect, static_cast<long>(start), static_cast<long>(size),
-             PROT_READ | PROT_WRITE | PROT_EXEC);
   return true;
 }
 

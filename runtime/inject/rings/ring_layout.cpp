@@ -20,6 +20,7 @@ struct Layout {
   std::uint64_t bytes() const { return bytes(subBufferCount); }
 };
 
+// Few threads have handlers, and the first sub-buffers take memory all the same: so they are small.
 constexpr Layout kHandlers{8192 / sizeof(Word), 8};
 
 Layout mainLayout() {
