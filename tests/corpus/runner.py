@@ -59,8 +59,8 @@ class Outcome:
 
 
 def goes_by_run(mode: str, way: str) -> bool:
-    """Whether jobs are run by `traceback run` in that mode, rather than with copies bound over their files."""
-    return way == "run" and mode in ("null", "probes", "poison")
+    """Whether jobs are run by `traceback run` in that mode, rather than with copies bound over their files: in those that it knows."""
+    return way == "run" and mode in ("null", "probes")
 
 
 class Runner:
@@ -109,9 +109,9 @@ class Runner:
     def function(self, mode: str) -> str:
         """What `run` is to the job's shell."""
         if goes_by_run(mode, self.way):
-            flag = {"null": "--null", "poison": "--poison"}.get(mode, "")
+            flag = "--null " if mode == "null" else ""
             # That there is no such program is the shell's to say, as it does plain.
-            return f'run() {{ if type -P -- "$1" > /dev/null; then {self.programs}/bin/traceback run {flag} -- "$@"; else "$@"; fi; }}\n'
+            return f'run() {{ if type -P -- "$1" > /dev/null; then {self.programs}/bin/traceback run {flag}-- "$@"; else "$@"; fi; }}\n'
         settings = " ".join(f"{name}={value}" for name, value in self.variables(mode).items())
         return f'run() {{ {settings} "$@"; }}\n'
 

@@ -19,7 +19,7 @@ from jobs import Script  # noqa: E402
 from objects import Objects  # noqa: E402
 from runner import Late, Runner  # noqa: E402
 from state import State, alone_in, build_of  # noqa: E402
-from whole import judge  # noqa: E402
+from whole import judge, result_name  # noqa: E402
 
 IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGUSR1)
 
@@ -140,6 +140,13 @@ class Running(unittest.TestCase):
             for way in ("run", "bound"):
                 judge(job, Recorder(way), state, ["probes"])
         self.assertEqual([one for one in ran if one[1] == "probes"], [("run", "probes"), ("bound", "probes")])
+
+    def test_poisoned_copies_are_bound_by_either_way(self):
+        runner = self.runner("run")
+        self.assertIn("traceback run --null --", runner.function("null"))
+        self.assertIn("traceback run -- ", runner.function("probes"))
+        self.assertNotIn("traceback", runner.function("poison"))
+        self.assertEqual(result_name("poison", "run"), result_name("poison", "bound"))
 
     def test_two_runs_do_not_share_a_folder(self):
         folder = self.folder / "held"
