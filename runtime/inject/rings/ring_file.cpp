@@ -78,12 +78,13 @@ bool startMemory(long file, Ring& ring) {
   return true;
 }
 
-bool mapEmpty(long file, Ring& ring, std::uint64_t size) {
+// With the memory that `bringMemory` gives it, or not at all.
+bool mapEmpty(long file, Ring& ring, std::uint64_t size, bool (*bringMemory)(Ring&)) {
   if (failed(systemCall(__NR_ftruncate, file, static_cast<long>(size)))) return false;
   const long mapping = map(file, 0, size);
   if (failed(mapping)) return false;
   setMapping(ring, mapping, size);
-  if (startMemory(file, ring)) return true;
+  if (startMemory(file, ring) && bringMemory(ring)) return true;
   unmapRing(ring);
   return false;
 }
@@ -101,12 +102,9 @@ bool mapCopy(long file, Ring& ring, std::uint64_t size) {
 bool mapNew(int folder, Ring& ring, std::uint64_t size) {
   const long file = makeFile(folder, ring);
   if (failed(file)) return false;
-  bool isMapped = roomFor(file, size) && mayMakeFile(size) &&
-                  (ring.header == nullptr ? mapEmpty(file, ring, size) : mapCopy(file, ring, size));
-  if (isMapped && !beginMemory(ring)) {
-    unmapRing(ring);
-    isMapped = false;
-  }
+  const bool isMapped =
+      roomFor(file, size) && mayMakeFile(size) &&
+      (ring.header == nullptr ? mapEmpty(file, ring, size, beginMemory) : mapCopy(file, ring, size));
   systemCall(__NR_close, file);
   if (!isMapped) removeFile(folder, ring);
   return isMapped;
@@ -161,12 +159,9 @@ bool mapReserve(Ring& ring, std::uint64_t size, unsigned count, bool allocated) 
   const long file = makeFile(folder, ring);
   bool isMapped = false;
   if (!failed(file)) {
-    isMapped =
-        mayMakeFile(size) && roomFor(file, size * (allocated ? 1 : count)) && mapEmpty(file, ring, size);
-    if (isMapped && allocated && !bringInWhole(ring)) {
-      unmapRing(ring);
-      isMapped = false;
-    }
+    const auto none = [](Ring&) { return true; };
+    isMapped = mayMakeFile(size) && roomFor(file, size * (allocated ? 1 : count)) &&
+               mapEmpty(file, ring, size, allocated ? bringInWhole : none);
     systemCall(__NR_close, file);
     if (!isMapped) removeFile(folder, ring);
   }

@@ -34,20 +34,22 @@ Layout mainLayout() {
   return {static_cast<std::uint32_t>(each / sizeof(Word)), kCount};
 }
 
+Layout layoutOf(unsigned segment) { return segment == 0 ? mainLayout() : kHandlers; }
+
+// In the file; of kMaxSegments, where the last one ends.
+std::uint64_t offsetOf(unsigned segment) {
+  if (segment == 0) return format::kRingHeaderSize;
+  return format::kRingHeaderSize + mainLayout().bytes() + (segment - 1) * kHandlers.bytes();
+}
+
 }  // namespace
 
-std::uint64_t ringSize() {
-  return format::kRingHeaderSize + mainLayout().bytes() + (format::kMaxSegments - 1) * kHandlers.bytes() +
-         chosenHistorySize();
-}
+std::uint64_t ringSize() { return offsetOf(format::kMaxSegments) + chosenHistorySize(); }
 
 bool beginMemory(Ring& ring) {
   auto* const base = reinterpret_cast<std::uint8_t*>(ring.header);
-  const Layout main = mainLayout();
-  std::uint64_t at = format::kRingHeaderSize + main.bytes();
-  if (!bringIn(ring, base, format::kRingHeaderSize + main.bytes(kFirstSubBuffers))) return false;
-  for (unsigned i = 1; i < format::kMaxSegments; ++i, at += kHandlers.bytes())
-    if (!bringIn(ring, base + at, kHandlers.bytes(kFirstSubBuffers))) return false;
+  for (unsigned i = 0; i < format::kMaxSegments; ++i)
+    if (!bringIn(ring, base + offsetOf(i), layoutOf(i).bytes(kFirstSubBuffers))) return false;
   if (!beginHistoryMemory(ring)) return false;
   if (memoryOf(ring) == Ring::Memory::None) setMemory(ring, Ring::Memory::Begun);
   return true;
@@ -69,13 +71,10 @@ void startRing(Ring& ring, bool late) {
   header.segmentCount = format::kMaxSegments;
   if (!process.sandboxed) systemCall(__NR_prctl, PR_GET_NAME, asLong(header.name));
   auto* base = reinterpret_cast<std::uint8_t*>(ring.header);
-  const Layout main = mainLayout();
-  std::uint64_t offset = format::kRingHeaderSize;
   for (unsigned i = 0; i < format::kMaxSegments; ++i) {
-    const Layout& layout = i == 0 ? main : kHandlers;
-    startSegment(header.segments[i], reinterpret_cast<Word*>(base + offset), layout.subBufferWords,
-                 layout.subBufferCount, offset);
-    offset += layout.bytes();
+    const Layout layout = layoutOf(i);
+    startSegment(header.segments[i], reinterpret_cast<Word*>(base + offsetOf(i)), layout.subBufferWords,
+                 layout.subBufferCount, offsetOf(i));
   }
   startHistory(ring);
   const std::uint64_t values[] = {now, ring.tid};

@@ -10,8 +10,8 @@ namespace traceback::inject {
 // Of a whole file, in bytes, the coarse history included.
 std::uint64_t ringSize();
 
-// Gives a mapped ring what memory startRing() needs, and whatever is written before more can be asked for.
-// False if there is none.
+// Gives a mapped ring, whose header has memory, what startRing() needs besides, and whatever is written
+// before more can be asked for. False if there is none.
 bool beginMemory(Ring& ring);
 
 // Makes a mapped ring that of the thread Ring::tid. `late`: it has run traced code before, which nobody

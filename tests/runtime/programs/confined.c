@@ -185,13 +185,15 @@ int main(int argc, char** argv) {
   if (argc < 3) return 2;
   const char* what = argv[1];
   if (!strcmp(what, "no-rings") || !strcmp(what, "full-rings") || !strcmp(what, "filling-rings")) {
-    if (!strcmp(what, "no-rings"))
+    argv[1] = "nothing else";
+    if (!strcmp(what, "no-rings")) {
       readOnly("/dev/shm");
-    else if (!strcmp(what, "full-rings"))
+    } else if (!strcmp(what, "full-rings")) {
       full(argv[3], "");
-    else
+    } else {
+      argv[1] = "filling";
       mountOver(argv[3], 0, "size=8m,mode=0700");
-    argv[1] = strcmp(what, "filling-rings") ? "nothing else" : "filling";
+    }
     executeSelf(argv);
   }
   if (!strcmp(what,
