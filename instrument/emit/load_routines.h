@@ -2,8 +2,8 @@
 // from xmm15, once callees are not to be relied upon:
 //
 //   64 48 8b .. 25 f000ffff   mov  %fs:-4096, r      the segment's header
-//   f3 44 0f 7e ..            movq (r), %xmm15
 //   48 8b ..                  mov  (r), r
+//   66 4c 0f 6e ..            movq r, %xmm15
 //   c3                        ret
 //
 // Behind a call, so the word below the stack pointer, which this takes, is nobody's (record_routines.h). Who

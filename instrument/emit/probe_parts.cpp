@@ -23,14 +23,9 @@ constexpr auto kStep = std::uint8_t(offsetof(format::SegmentHeader, step));
 void stepKept(CodeBuilder& code, unsigned base) {
   code.bytes({0x66, rex(false, kCursorRegister, base), 0x0F, 0xD4, modrm(1, kCursorRegister, base), kStep});
 }
-// addq $4, (header)
-void stepInMemory(CodeBuilder& code, unsigned header) {
-  code.bytes({rex(true, 0, header), 0x83, modrm(0, 0, header), kNextWord});
-}
-// movq r, %xmm15; mov r, (header)
-void keepAndStore(CodeBuilder& code, unsigned r, unsigned header) {
+// movq r, %xmm15
+void keep(CodeBuilder& code, unsigned r) {
   code.bytes({0x66, rex(true, kCursorRegister, r), 0x0F, 0x6E, modrm(3, kCursorRegister, r)});
-  code.bytes({rex(true, r, header), 0x89, modrm(0, r, header)});
 }
 // movlps %xmm15, (base)
 void storeKept(CodeBuilder& code, unsigned base) {
@@ -70,43 +65,35 @@ void loadKept(CodeBuilder& code, unsigned r) {
 void takeCursor(CodeBuilder& code, unsigned r, Cursor cursor) {
   if (cursor == Cursor::Kept || cursor == Cursor::Brought) return copyKept(code, r);
   loadSegment(code, r);
-  if (cursor == Cursor::Loaded) loadKept(code, r);
   load64(code, r, r);
+  if (cursor == Cursor::Loaded) keep(code, r);
 }
 
-void storeCursor(CodeBuilder& code, unsigned r, bool kept, std::optional<unsigned> other) {
-  if (kept) {
-    loadSegment(code, r);
-    stepKept(code, r);
-    storeKept(code, r);
-  } else if (other) {
-    loadSegment(code, *other);
-    code.bytes({rex(true, r, r), 0x8D, modrm(1, r, r), kNextWord});             // lea 4(r), r
-    code.bytes({rex(true, r, *other), 0x89, modrm(0, r, *other)});              // mov r, (other)
-  } else {
-    loadSegment(code, r);
-    stepInMemory(code, r);
-  }
+void stepAndStoreKept(CodeBuilder& code, unsigned r) {
+  loadSegment(code, r);
+  stepKept(code, r);
+  storeKept(code, r);
 }
 
-void stepByHeader(CodeBuilder& code, unsigned r, unsigned header, bool kept) {
-  if (!kept) return stepInMemory(code, header);
-  code.bytes({rex(true, 0, r), 0x83, modrm(3, 0, r), kNextWord});  // add $4, r
-  keepAndStore(code, r, header);
-}
-
-void storeAndKeepCursor(CodeBuilder& code, unsigned r, unsigned header) {
-  loadSegment(code, header);
-  code.bytes({rex(true, r, header), 0x03, modrm(1, r, header), kStep});  // add step(header), r
-  keepAndStore(code, r, header);
+// As a base rsp and r12 need one more byte for the address, rbp and r13 a displacement.
+void storeStepped(CodeBuilder& code, unsigned r, unsigned header, bool kept) {
+  if (kept) keep(code, r);
+  const bool needsIndex = (header & 7) == kRsp, needsDisplacement = (header & 7) == 5;
+  Sequence store;  // mov r, (header)
+  store.add(rex(true, r, header), 0x89, modrm(needsDisplacement ? 1 : 0, r, header));
+  if (needsIndex) store.add(0x24);
+  if (needsDisplacement) store.add(0);
+  code.bytes(store.bytes());
 }
 
 void copyKept(CodeBuilder& code, unsigned to) {
   code.bytes({0x66, rex(true, kCursorRegister, to), 0x0F, 0x7E, modrm(3, kCursorRegister, to)});
 }
 
-void compareWithSentinel(CodeBuilder& code, unsigned r) {
-  code.bytes(Sequence().optionalRex(0, r).add(0x83, modrm(1, 7, r), kNextWord, 0xFF).bytes());
+// add $4, r16; jc wrap
+void stepInWindow(CodeBuilder& code, unsigned r, Label wrap) {
+  code.bytes(Sequence().add(0x66).optionalRex(0, r).add(0x83, modrm(3, 0, r), kNextWord).bytes());
+  code.branch(kCarry, wrap);
 }
 
 void emitWrapAt(CodeBuilder& code, Label resume, unsigned r, bool kept, VirtAddr moduleSlots) {

@@ -41,7 +41,7 @@ class Sequence {
 // further byte (rbp, r12, r13) are left out.
 inline constexpr std::array<unsigned, 12> kScratchRegisters = {0, 2, 1, 6, 7, 8, 9, 10, 11, 3, 14, 15};
 
-inline constexpr std::uint8_t kEqual = 4, kNotEqual = 5;  // condition codes of je and jne
+inline constexpr std::uint8_t kCarry = 2, kEqual = 4, kNotEqual = 5;  // condition codes
 
 // To and from a spill slot. No flags.
 void loadThreadWord(CodeBuilder& code, unsigned reg, std::int32_t offset);
@@ -60,17 +60,16 @@ void takeCursor(CodeBuilder& code, unsigned r, Cursor cursor);
 // With the segment's header in r, or the cursor.
 void loadKept(CodeBuilder& code, unsigned r);  // from the header into xmm15
 void copyKept(CodeBuilder& code, unsigned to);  // movq %xmm15, to
-void compareWithSentinel(CodeBuilder& code, unsigned r);  // the word behind the cursor
 
-// Steps the cursor in r over the word behind it that was written; r and `other` are lost. Without `other` the
-// flags are, too, unless the cursor is kept.
-void storeCursor(CodeBuilder& code, unsigned r, bool kept, std::optional<unsigned> other = {});
+// Steps the cursor in r; to `wrap` if that is another window's then (ring.h), with the step to be done again.
+void stepInWindow(CodeBuilder& code, unsigned r, Label wrap);
 
-// The same with the header's address in a register that is not lost. The flags are.
-void stepByHeader(CodeBuilder& code, unsigned r, unsigned header, bool kept);
+// Steps the cursor in xmm15, and stores it by way of r. No flags.
+void stepAndStoreKept(CodeBuilder& code, unsigned r);
 
-// The same where it comes into xmm15 only now; `header` is lost, as are r and the flags.
-void storeAndKeepCursor(CodeBuilder& code, unsigned r, unsigned header);
+// Stores the cursor in r, which is stepped, by the header's address in a register; in xmm15, too, if it is
+// kept. No flags.
+void storeStepped(CodeBuilder& code, unsigned r, unsigned header, bool kept);
 
 // Through the runtime, which finds a cursor with a word to write behind it, to `resume`, with that in r.
 void emitWrapAt(CodeBuilder& code, Label resume, unsigned r, bool kept, VirtAddr moduleSlots);

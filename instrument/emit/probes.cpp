@@ -57,10 +57,13 @@ Label boundLabel(CodeBuilder& code) {
   return label;
 }
 
-// movl $record, 4(reg)
-Label emitRecord(CodeBuilder& code, unsigned reg, std::uint32_t record) {
+// movl $record, (reg), or 4(reg) if the cursor there is not stepped yet
+Label emitRecord(CodeBuilder& code, unsigned reg, std::uint32_t record, bool isStepped) {
   const Label label = boundLabel(code);
-  code.bytes(Sequence().optionalRex(0, reg).add(0xC7, modrm(1, 0, reg), kNextWord).add32(record).bytes());
+  Sequence move;
+  move.optionalRex(0, reg).add(0xC7, modrm(isStepped ? 0 : 1, 0, reg));
+  if (!isStepped) move.add(kNextWord);
+  code.bytes(move.add32(record).bytes());
   return label;
 }
 
@@ -69,8 +72,7 @@ HeadProbe headWithDeadFlags(CodeBuilder& code, std::uint32_t record, Free free, 
   HeadProbe out;
   out.kept = cursor != Cursor::InMemory;
   const unsigned r = out.scratch = scratch.take();
-  const bool fromMemory = cursor == Cursor::InMemory || cursor == Cursor::Loaded;
-  const bool byHeader = fromMemory && scratch.dead() > 0;
+  const bool byHeader = cursor == Cursor::InMemory || (cursor == Cursor::Loaded && scratch.dead() > 0);
   const unsigned header = byHeader ? scratch.take() : r;
   out.wrap = code.newLabel();
   out.wrapOutOfLine = true;
@@ -84,10 +86,10 @@ HeadProbe headWithDeadFlags(CodeBuilder& code, std::uint32_t record, Free free, 
   } else {
     takeCursor(code, r, cursor);
   }
-  compareWithSentinel(code, r);
-  code.branch(kEqual, out.wrap);
-  out.record = out.resume = emitRecord(code, r, record);
-  byHeader ? stepByHeader(code, r, header, out.kept) : storeCursor(code, r, out.kept);
+  out.resume = boundLabel(code);
+  stepInWindow(code, r, out.wrap);
+  out.record = emitRecord(code, r, record, true);
+  byHeader ? storeStepped(code, r, header, out.kept) : stepAndStoreKept(code, r);
   out.claimed = boundLabel(code);
   scratch.restore();
   return out;
@@ -102,14 +104,21 @@ HeadProbe headWithLiveFlags(CodeBuilder& code, std::uint32_t record, Free free, 
   const unsigned r = out.scratch = scratch.take();
   out.resume = code.newLabel();
   takeCursor(code, r, cursor);
-  code.bytes(Sequence().optionalRex(kRcx, r).add(0x8B, modrm(1, kRcx, r), kNextWord).bytes());
-  code.bytes({0xF7, 0xD1});  // not %ecx: zero if it was the sentinel
+  code.bytes(
+      Sequence().optionalRex(kRcx, r).add(0x8D, modrm(1, kRcx, r), kNextWord).bytes());  // lea 4(r), %ecx
+  code.bytes({0x0F, 0xB7, 0xC9});  // movzwl %cx, %ecx: zero in another window
   code.bytes({0xE3, 2});  // jrcxz over the jump
   code.jump(out.resume);
   emitWrapAt(code, out.resume, r, out.kept, moduleSlots);
   code.bind(out.resume);
-  out.record = emitRecord(code, r, record);
-  storeCursor(code, r, out.kept, kRcx);
+  out.record = emitRecord(code, r, record, false);
+  if (out.kept) {
+    stepAndStoreKept(code, r);
+  } else {
+    loadSegment(code, kRcx);
+    code.bytes({rex(true, r, r), 0x8D, modrm(1, r, r), kNextWord});  // lea 4(r), r
+    storeStepped(code, r, kRcx, false);
+  }
   out.claimed = boundLabel(code);
   scratch.restore();
   return out;

@@ -1,14 +1,13 @@
 // The probes: the instructions that write a record's head, and set a bit of its path.
 //
-// With one dead register r and the flags dead:
+// With two dead registers r and s, and the flags dead:
 //
-//   head    64 48 8b .. 25 f000ffff   mov  %fs:-4096, r      the segment's header (ring.h)
-//           48 8b ..                  mov  (r), r            the word last written
-//           83 .. 04 ff               cmpl $-1, 4(r)         a sentinel behind it?
-//           74 ..                     je   wrap
-//   resume: c7 .. 04 imm32            movl $record, 4(r)
-//           64 48 8b .. 25 f000ffff   mov  %fs:-4096, r
-//           48 83 .. 04               addq $4, (r)           claim the word
+//   head    64 48 8b .. 25 f000ffff   mov  %fs:-4096, s      the segment's header (ring.h)
+//           48 8b ..                  mov  (s), r            the word last written
+//   resume: 66 83 .. 04               add  $4, r16           the word behind it: not in another window?
+//           72 ..                     jc   wrap
+//           c7 .. imm32               movl $record, (r)
+//           48 89 ..                  mov  r, (s)            claim the word
 //   wrap:   48 8d .. resume           lea  resume(%rip), r   out of line
 //           ff 25 ..                  jmp  *ModuleSlots.wrap[r](%rip)
 //
@@ -17,15 +16,14 @@
 // Where the function keeps the cursor in xmm15 (liveness.h), it is stepped there, off memory's latency, and
 // stored in the header all the same, so that whoever looks finds it:
 //
-//   head    movq %xmm15, r; cmpl $-1, 4(r); je wrap; movl $record, 4(r)
+//   head    movq %xmm15, r; add $4, r16; jc wrap; movl $record, (r)
 //           mov %fs:-4096, r; paddq 48(r), %xmm15; movlps %xmm15, (r)
 //
-//           Behind calls of what may have lost it, and at landing pads, it is loaded. With another dead
-//           register s, which keeps the header's address and takes fewer bytes:
-//           mov %fs:-4096, s; mov (s), r; cmpl $-1, 4(r); je wrap; movl $record, 4(r)
-//           add $4, r; movq r, %xmm15; mov r, (s)
-//           Without, the form on top has in place of its first instruction:
-//           mov %fs:-4096, r; movq (r), %xmm15; mov (r), r
+//           Behind calls of what may have lost it, and at landing pads, it is loaded:
+//           mov %fs:-4096, s; mov (s), r; add $4, r16; jc wrap; movl $record, (r)
+//           movq r, %xmm15; mov r, (s)
+//           With one dead register, the form on top has in place of its first instruction:
+//           mov %fs:-4096, r; mov (r), r; movq r, %xmm15
 //
 //           Behind calls of what brings it along, the form on top, whose first instruction can be written
 //           over by a call of a load routine there (load_routines.h), and may have a NOP in front.
@@ -42,15 +40,17 @@
 // another segment, and so never finds a word of its own there. All light probes change single bytes: a load
 // of the whole word behind the store of one would wait until that is in the cache.
 //
-// Where the cursor is in memory alone, with another dead register s:
+// Sub-buffers end where the low sixteen bits of addresses overflow (ring.h). So a head sees by the cursor
+// whether there is a word for it, and waits for nothing of the ring, whose next line is in no cache.
 //
-//   head    mov %fs:-4096, s; mov (s), r; cmpl $-1, 4(r); je wrap; movl $record, 4(r); addq $4, (s)
+// What is stored is the very cursor that was looked at: so whoever else steps the same header's meanwhile,
+// none ever gets past the end of its window.
 //
 // A wrap that comes back with another segment puts the header's address of that into s (wrap.cpp).
 //
 // With the flags live, forms that touch none: lea to step (in a second register) and to set the bit (which is
-// known to be clear), not and jrcxz to test for the sentinel. A register that is not dead is kept in a spill
-// slot, never on the stack.
+// known to be clear), lea, movzwl and jrcxz to look for the window's end. A register that is not dead is kept
+// in a spill slot, never on the stack.
 #pragma once
 
 #include <optional>

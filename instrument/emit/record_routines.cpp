@@ -32,10 +32,8 @@ struct Kind {
   unsigned number() const {
     return static_cast<unsigned>(cursor) | record * 4 | (restores ? 64U : 0U) | scratch * 128;
   }
-  // As a base that register would need a displacement, or one more byte for the address.
-  bool stepsOnTheWay() const {
-    return cursor == Cursor::Loaded && !restores && (record & 7) != 4 && (record & 7) != 5;
-  }
+  // The record is written by then, and what its register had is given back where it is needed.
+  bool storesByRecord() const { return cursor != Cursor::Kept; }
 };
 
 Kind kindFor(RegisterSet dead, Cursor cursor) {
@@ -65,18 +63,18 @@ class Routine {
                 wrap = m_code.newLabel();
     m_code.setOrigin({});
     if (keepsScratch) storeBelow(m_code, scratch, kScratchKept);
-    takeCursor(m_code, scratch, kind.stepsOnTheWay() ? Cursor::InMemory : kind.cursor);
-    compareWithSentinel(m_code, scratch);
-    m_code.branch(kEqual, wrap);
+    takeCursor(m_code, scratch, kind.storesByRecord() ? Cursor::InMemory : kind.cursor);
     m_code.bind(resume);
-    m_code.bytes(
-        Sequence().optionalRex(record, scratch).add(0x89, modrm(1, record, scratch), kNextWord).bytes());
+    stepInWindow(m_code, scratch, wrap);
+    m_code.bytes(Sequence().optionalRex(record, scratch).add(0x89, modrm(0, record, scratch)).bytes());
     m_code.bind(written);
     const bool keepsCursor = kind.cursor != Cursor::InMemory;
-    if (kind.stepsOnTheWay())
-      storeAndKeepCursor(m_code, scratch, record);
-    else
-      storeCursor(m_code, scratch, keepsCursor);
+    if (kind.storesByRecord()) {
+      loadSegment(m_code, record);
+      storeStepped(m_code, scratch, record, keepsCursor);
+    } else {
+      stepAndStoreKept(m_code, scratch);
+    }
     m_code.bind(claimed);
     if (keepsScratch) loadBelow(m_code, scratch, kScratchKept);
     if (kind.restores) loadBelow(m_code, record, kRecordKept);

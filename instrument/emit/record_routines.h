@@ -14,26 +14,17 @@
 //   start:  (4c 89 5c 24 f0    mov  %r11, -16(%rsp) if s is r11; else it is dead, too)
 //            64 .. 8b .. 25 .. mov  %fs:-4096, %s
 //            .. 8b ..          mov  (%s), %s        or movq %xmm15, %s alone: the cursor is there
-//            .. 83 .. 04 ff    cmpl $-1, 4(%s)
-//            74 ..             je   wrap
-//   resume:  .. 89 .. 04       mov  %r, 4(%s)
-//   written: 64 .. 8b .. 25 .. mov  %fs:-4096, %s
-//            .. 83 .. 04       addq $4, (%s)        or the step and the store of xmm15 (probes.h)
+//   resume:  66 .. 83 .. 04    add  $4, %s16
+//            72 ..             jc   wrap
+//            .. 89 ..          mov  %r, (%s)
+//   written: 64 .. 8b .. 25 .. mov  %fs:-4096, %r
+//           (66 .. 0f 6e ..    movq %s, %xmm15)     or the step and the store of xmm15, by %s (probes.h)
+//            .. 89 ..          mov  %s, (%r)
 //   claimed:(4c 8b 5c 24 f0    mov  -16(%rsp), %r11)
 //           (48 8b 4c 24 f8    mov  -8(%rsp), %rcx)
 //            c3                ret
 //   wrap:    .. 8d .. ..       lea  resume(%rip), %s
 //            ff 25 ..          jmp  *ModuleSlots.wrap[s](%rip)
-//
-// Where the cursor comes into xmm15 only, it is stepped on its way, in front of %xmm15's own
-//
-//   written: 64 .. 8b .. 25 .. mov  %fs:-4096, %r
-//            .. 03 .. 30       add  48(%r), %s      the step
-//            66 .. 0f 6e ..    movq %s, %xmm15
-//            .. 89 ..          mov  %s, (%r)
-//
-// for what comes next waits for the store. (Of those that give rcx back, %r is not free for this; nor is one
-// that needs another encoding: they load it into xmm15 in front, and step it there.)
 //
 // What this takes of the stack is free. Behind a call, the word below the stack pointer is where the return
 // address was that the call has just left by, and the two below that were the callee's; where a function

@@ -14,9 +14,11 @@ std::expected<SegmentWords, std::string> SegmentWords::of(std::shared_ptr<const 
   SegmentWords segment;
   const std::uint64_t size = header.subBufferWords;
   const std::uint64_t count = header.subBufferCount;
+  const std::uint64_t stride = format::strideOf(header);
   if (size == 0 && count == 0 && header.fileOffset == 0) return segment;  // never set up
   if (size < 2 || count < 2) return std::unexpected("its header says that it has no room");
-  const auto words = size * count;  // 32 bits times 32 bits fit
+  if (stride < size) return std::unexpected("its header says that its parts overlap");
+  const auto words = format::extentOf(header);  // 32 bits times 32 bits fit
   if (words > ring->size() / sizeof(Word) || header.fileOffset > ring->size() - words * sizeof(Word))
     return std::unexpected("lies outside the file");
   if (header.fileOffset < sizeof(format::RingHeader)) return std::unexpected("overlaps the header");
@@ -26,6 +28,8 @@ std::expected<SegmentWords, std::string> SegmentWords::of(std::shared_ptr<const 
   segment.m_fileOffset = header.fileOffset;
   segment.m_subBufferWords = header.subBufferWords;
   segment.m_subBufferCount = header.subBufferCount;
+  segment.m_stride = stride;
+  segment.m_hasSentinels = version < format::kFirstVersionWithWindows;
   const std::uint64_t oldest = header.ordinal >= count - 1 ? header.ordinal - (count - 1) : 0;
   segment.m_wrapped = oldest > 0;
   segment.m_first = oldest * size;
@@ -50,13 +54,14 @@ void SegmentWords::copy(std::size_t index, std::span<Word> out) const {
     const auto within = position % size;
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), size - within));
     const auto part = out.first(count);
-    const auto offset = m_fileOffset + ((position / size) % m_subBufferCount * size + within) * sizeof(Word);
+    const auto offset =
+        m_fileOffset + ((position / size) % m_subBufferCount * m_stride + within) * sizeof(Word);
     if (m_ring->read(offset, std::as_writable_bytes(part))) {
       std::ranges::replace(part, kSentinelWord, kUnreadableWord);
     } else {
       std::ranges::fill(part, kUnreadableWord);
     }
-    if (within + count == size) part.back() = kInvalidWord;  // the sentinel
+    if (m_hasSentinels && within + count == size) part.back() = kInvalidWord;
     out = out.subspan(count);
     index += count;
   }
@@ -75,7 +80,8 @@ std::vector<Word> SegmentWords::subBuffer(std::uint64_t ordinal) const {
 std::optional<std::uint64_t> SegmentWords::cursorInside(const format::SegmentHeader& header) const {
   const auto at = format::cursorIndex(header);
   const auto begin = format::frontIndex(header, header.ordinal);
-  if (header.cursor < header.base || at < begin || at - begin + 1 >= m_subBufferWords) return std::nullopt;
+  const std::uint64_t words = m_subBufferWords - (m_hasSentinels ? 1 : 0);
+  if (header.cursor < header.base || at < begin || at - begin >= words) return std::nullopt;
   return at - begin;
 }
 

@@ -49,20 +49,21 @@ class SegmentWords {
   void copy(std::size_t index, std::span<format::Word> out) const;
 
  private:
+  // Of version 1.
   std::vector<format::Word> subBuffer(std::uint64_t ordinal) const;
   // How far into the sub-buffer in use the cursor's word lies, if it lies there.
   std::optional<std::uint64_t> cursorInside(const format::SegmentHeader& header) const;
   void findEnd(const format::SegmentHeader& header);
-  // Of version 1.
   void findEndByZeroes(const format::SegmentHeader& header);
   std::optional<std::uint64_t> endByCursor(const format::SegmentHeader& header) const;
 
   std::shared_ptr<const ByteSource> m_ring;
   std::uint64_t m_fileOffset = 0;
   std::uint32_t m_subBufferWords = 1, m_subBufferCount = 1;
+  std::uint64_t m_stride = 1;
   std::uint64_t m_first = 0;
   std::size_t m_size = 0;
-  bool m_wrapped = false, m_mayBeginTorn = false, m_cursorIsLost = false;
+  bool m_wrapped = false, m_mayBeginTorn = false, m_cursorIsLost = false, m_hasSentinels = false;
 };
 
 // A look at a segment's words that is cheap for who goes through them in order, either way. Not to be used

@@ -14,16 +14,15 @@
 namespace traceback::format {
 
 inline constexpr std::uint64_t kModuleMagic = 0x0A0D'444F'4D54'4254;  // "TBTMOD\r\n"
-// The probes of versions up to 3 claimed a word before they wrote it, which rings of version 2 (ring.h) are
-// not made for: such a file runs untraced. From 5 on there are bit routines, from 6 on brought heads, from 7
-// on DAGs that own more than 1,024 codes.
-inline constexpr std::uint32_t kModuleVersion = 7;
-inline constexpr std::uint32_t kOldestModuleVersion = 4;
+// The probes of versions up to 7 look for sentinels, which rings of version 3 (ring.h) do not have: such a
+// file runs untraced.
+inline constexpr std::uint32_t kModuleVersion = 8;
+inline constexpr std::uint32_t kOldestModuleVersion = 8;
 
 // In the module's writable data, zero until the runtime binds the module.
 struct ModuleSlots {
   std::uint64_t bound;  // not zero: copies may run. Set last.
-  // By scratch register (x86 numbering): where a head probe jumps that found the sentinel, with the
+  // By scratch register (x86 numbering): where a head probe jumps whose sub-buffer is full, with the
   // address to go on at in that register. It comes back there with the register holding a cursor, the word
   // behind which is to be written. All other registers, and the flags, are kept.
   std::uint64_t wrap[16];
@@ -60,7 +59,7 @@ struct RecordRoutine {
   std::uint32_t start;  // link-time address
   std::uint8_t written;  // from here: behind the instruction that writes the record,
   std::uint8_t claimed;  // behind the one that stores the cursor,
-  std::uint8_t wrap;  // behind the last, where the way to the runtime begins: what it met is a sentinel
+  std::uint8_t wrap;  // behind the last, where the way to the runtime begins: the sub-buffer is full
   std::uint8_t keeps;  // RoutineKeeps
 };
 inline constexpr std::uint32_t kRoutineWrapSize = 13;

@@ -8,7 +8,8 @@
 //                                                words behind it, detail d
 //   001p pppp  pppp pppp  pppp pppp  pppp pppp   payload: 29 bits, so never zero
 //   0000 0000  0000 0000  0000 0000  0000 0000   invalid: nothing was written here yet
-//   1111 1111  1111 1111  1111 1111  1111 1111   sentinel: the end of a sub-buffer
+//   1111 1111  1111 1111  1111 1111  1111 1111   sentinel: the end of a sub-buffer,
+//                                                in rings of versions up to 2 (ring.h)
 //
 // Codes. A DAG that needs b bits for its path owns the 2^b codes from a multiple of 2^b on. Its head
 // probe writes the first of them, its light probes OR bits into it. (The paper, figure 1, has a

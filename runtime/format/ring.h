@@ -5,9 +5,10 @@
 // records of signal handlers at nesting level n, so that a handler never writes where the code that it
 // interrupted was about to (its SignalBegin record says where that was).
 //
-// A segment is a ring of sub-buffers. Each sub-buffer is subBufferWords words, the last of which is the
-// sentinel. The cursor names the word last written. A head probe writes its record into the word behind that,
-// and then steps the cursor; where the word behind is a sentinel it calls the runtime first, which
+// A segment is a ring of sub-buffers of subBufferWords words each, subBufferStride words from front to front.
+// Each ends where a window does, 64 KiB of addresses of the process from a multiple of as many. The cursor
+// names the word last written. A head probe steps it, writes its record there, and stores it; where the step
+// overflows the cursor's low sixteen bits the sub-buffer is full, and it calls the runtime first, which
 //
 //   1. stores the ordinal of the sub-buffer after it (the oldest) in `ordinal` (a release store),
 //   2. writes a time stamp at its front, and puts the cursor on that record's last word.
@@ -21,10 +22,12 @@
 //
 // So whatever the moment at which the process dies, the sub-buffer `ordinal % subBufferCount` holds whole
 // records from its front up to the cursor's word, or nothing yet if the cursor is still in the one before it;
-// and the ones before it (as many as were ever begun, at most subBufferCount - 1) are full up to their
-// sentinel, or up to zeroes. What lies behind the cursor means nothing: words of the sub-buffer that was
-// there before, perhaps a record that was not claimed any more, perhaps a sentinel that is to bring the
-// thread to the runtime at its next head.
+// and the ones before it (as many as were ever begun, at most subBufferCount - 1) are full up to their end,
+// or up to zeroes. What lies behind the cursor means nothing: words of the sub-buffer that was there before,
+// perhaps a record that was not claimed any more.
+//
+// Up to version 2 the last word of a sub-buffer was a sentinel, for which probes looked. They lay side by
+// side (subBufferStride is 0), wherever the segment did.
 //
 // Version 1 claimed first: the cursor was stepped before the word was written, which is zero if the process
 // died in between. So sub-buffers were zeroed before `ordinal` was stored, and the one in use ended at its
@@ -45,10 +48,14 @@
 namespace traceback::format {
 
 inline constexpr std::uint64_t kRingMagic = 0x0A0D'474E'4952'4254;  // "TBRING\r\n"
-inline constexpr std::uint32_t kRingVersion = 2;
+inline constexpr std::uint32_t kRingVersion = 3;
 inline constexpr std::uint32_t kOldestRingVersion = 1;
+inline constexpr std::uint32_t kFirstVersionWithWindows = 3;
 inline constexpr std::uint32_t kRingHeaderSize = 4096;
 inline constexpr unsigned kMaxSegments = 4;
+inline constexpr std::uint64_t kWindowSize = 1 << 16;
+// Whether a cursor stands at the last word of a window.
+constexpr bool isAtWindowEnd(std::uint64_t cursor) { return (cursor + sizeof(Word)) % kWindowSize == 0; }
 
 // Offsets from the thread pointer. The runtime's thread-local block is kThreadBlockSize bytes whose
 // initial image is the probation segment's address in every word below kThreadSlotsSize, so the word at
@@ -63,22 +70,30 @@ struct SegmentHeader {
   std::uint64_t cursor;  // address, in the process, of the word last written
   std::uint64_t base;  // address, in the process, of the segment's first word
   std::uint64_t ordinal;  // of the sub-buffer in use; counts from 0 and never wraps
-  std::uint32_t subBufferWords;  // the sentinel included
+  std::uint32_t subBufferWords;  // a sentinel included
   std::uint32_t subBufferCount;
   std::uint64_t fileOffset;  // of the segment's first word
-  std::uint64_t reserved;
+  std::uint32_t subBufferStride;  // words
+  std::uint32_t reserved;
   std::uint64_t step[2];  // kCursorStep and 0, for probes that keep the cursor in a vector register
 };
 static_assert(sizeof(SegmentHeader) == 64 && offsetof(SegmentHeader, cursor) == 0 &&
               offsetof(SegmentHeader, step) % 16 == 0);
 inline constexpr std::uint64_t kCursorStep = sizeof(Word);
 
+constexpr std::uint64_t strideOf(const SegmentHeader& segment) {
+  return segment.subBufferStride != 0 ? segment.subBufferStride : segment.subBufferWords;
+}
+// Words from the first one's front to the last one's end; of a header that makes sense.
+constexpr std::uint64_t extentOf(const SegmentHeader& segment) {
+  return strideOf(segment) * (segment.subBufferCount - 1) + segment.subBufferWords;
+}
 // Both count words from the segment's first: the one that the cursor is on, and a sub-buffer's front.
 constexpr std::uint64_t cursorIndex(const SegmentHeader& segment) {
   return (segment.cursor - segment.base) / sizeof(Word);
 }
 constexpr std::uint64_t frontIndex(const SegmentHeader& segment, std::uint64_t ordinal) {
-  return ordinal % segment.subBufferCount * segment.subBufferWords;
+  return ordinal % segment.subBufferCount * strideOf(segment);
 }
 
 enum class RingState : std::uint32_t { InUse = 1, ThreadEnded = 2 };

@@ -23,10 +23,9 @@ namespace {
 RingText::RingText(std::string_view text, const MapText& map, const Options& options)
     : m_map(map), m_options(options) {
   for (auto& segment : m_segments) {
-    segment.words.assign(std::size_t{options.subBufferWords} * options.subBufferCount, format::kInvalidWord);
-    for (std::uint32_t i = 1; i <= options.subBufferCount; ++i) {
-      segment.words[std::size_t{i} * options.subBufferWords - 1] = format::kSentinelWord;
-    }
+    segment.words.assign(stride() * options.subBufferCount, format::kInvalidWord);
+    for (std::uint32_t i = 1; hasSentinels() && i <= options.subBufferCount; ++i)
+      segment.words[i * stride() - 1] = format::kSentinelWord;
   }
   std::istringstream lines{std::string(text)};
   for (std::string line; std::getline(lines, line);) {
@@ -43,17 +42,23 @@ Word& RingText::current() {
 
 std::uint64_t RingText::position(unsigned level) const {
   const auto& segment = m_segments[level];
-  const auto inside =
-      segment.cursor < 0 ? 0 : static_cast<std::uint64_t>(segment.cursor) % m_options.subBufferWords;
+  const auto inside = segment.cursor < 0 ? 0 : static_cast<std::uint64_t>(segment.cursor) % stride();
   return segment.ordinal * m_options.subBufferWords + inside;
+}
+
+std::uint64_t RingText::wordsLeft() const {
+  const auto cursor = m_segments[m_level].cursor;
+  const std::uint64_t next = cursor < 0 ? 0 : static_cast<std::uint64_t>(cursor) % stride() + 1;
+  return m_options.subBufferWords - (hasSentinels() ? 1 : 0) - next;
 }
 
 void RingText::claim() {
   auto& segment = m_segments[m_level];
-  ++segment.cursor;
-  if (current() == format::kSentinelWord) {
+  if (wordsLeft() != 0) {
+    ++segment.cursor;
+  } else {
     ++segment.ordinal;
-    const auto first = segment.ordinal % m_options.subBufferCount * m_options.subBufferWords;
+    const auto first = segment.ordinal % m_options.subBufferCount * stride();
     if (m_options.version == 1) {
       std::fill_n(segment.words.begin() + static_cast<std::ptrdiff_t>(first), m_options.subBufferWords - 1,
                   format::kInvalidWord);
@@ -72,14 +77,9 @@ void RingText::event(RecordType type, std::uint16_t detail, const std::vector<st
   const auto count = static_cast<unsigned>(values.size()) * format::kWordsPerValue;
   // An extended record never goes over the end of a sub-buffer: the runtime ends that one early.
   auto& segment = m_segments[m_level];
-  const auto inside = static_cast<std::uint64_t>(segment.cursor + 1) % m_options.subBufferWords;
-  if (inside + count + 1 > m_options.subBufferWords - 1) {
-    const auto end = static_cast<std::ptrdiff_t>((segment.ordinal % m_options.subBufferCount + 1) *
-                                                 m_options.subBufferWords) -
-                     1;
-    std::fill(segment.words.begin() + std::min<std::ptrdiff_t>(segment.cursor + 1, end),
-              segment.words.begin() + end, format::kInvalidWord);
-    segment.cursor = end - 1;
+  if (const auto left = static_cast<std::ptrdiff_t>(wordsLeft()); left <= std::ptrdiff_t{count}) {
+    std::fill_n(segment.words.begin() + segment.cursor + 1, left, format::kInvalidWord);
+    segment.cursor += left;
   }
   write(format::header(type, count, detail));
   for (const auto value : values) {
@@ -202,6 +202,7 @@ std::vector<std::byte> RingText::bytes() const {
     segment.ordinal = m_segments[i].ordinal;
     segment.subBufferWords = m_options.subBufferWords;
     segment.subBufferCount = m_options.subBufferCount;
+    segment.subBufferStride = hasSentinels() ? 0 : static_cast<std::uint32_t>(stride());
     segment.fileOffset = format::kRingHeaderSize + i * segmentBytes;
     std::memcpy(out.data() + segment.fileOffset, m_segments[i].words.data(), segmentBytes);
   }

@@ -61,6 +61,10 @@ class RingText {
   void lightProbes(const std::vector<std::string>& words, std::size_t first);
   void signal(const std::vector<std::string>& words);
   void event(format::RecordType type, std::uint16_t detail, const std::vector<std::uint64_t>& values);
+  bool hasSentinels() const { return m_options.version < format::kFirstVersionWithWindows; }
+  // Words from front to front. Behind a sub-buffer there may be others, which are nobody's.
+  std::size_t stride() const { return m_options.subBufferWords + (hasSentinels() ? 0 : 1); }
+  std::uint64_t wordsLeft() const;  // in the sub-buffer in use
   void claim();
   void write(format::Word word);
   format::Word& current();

@@ -39,10 +39,19 @@ loader::SegmentWords segmentOf(const std::vector<format::Word>& words) {
 class RingReaderTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
+  void ringGivesWordsInOrderWithTheirPositions_data() {
+    QTest::addColumn<unsigned>("version");
+    QTest::addColumn<unsigned>("words");  // of a sub-buffer, of which seven are records
+    QTest::newRow("with sentinels") << 2U << 8U;
+    QTest::newRow("in windows") << 3U << 7U;
+  }
   void ringGivesWordsInOrderWithTheirPositions() {
+    QFETCH(unsigned, version);
+    QFETCH(unsigned, words);
     const MapText map(kMap);
     RingText::Options options;
-    options.subBufferWords = 8;
+    options.version = version;
+    options.subBufferWords = words;
     std::string text;
     for (int i = 0; i < 40; ++i) text += "f.a\n";
     const RingText ring(text, map, options);
@@ -51,13 +60,13 @@ class RingReaderTest : public QObject {
     const auto& segment = view.segments()[0];
     QVERIFY(view.damage().empty());
     QVERIFY(segment.wrapped());
-    QCOMPARE(segment.size(), std::size_t{3 * 8 + 5});                 // 40 = 5 * 7 + 5
-    QCOMPARE(segment.positionOf(0), std::uint64_t{2 * 8});
+    QCOMPARE(segment.size(), std::size_t{3 * words + 5});                 // 40 = 5 * 7 + 5
+    QCOMPARE(segment.positionOf(0), std::uint64_t{2 * words});
     QCOMPARE(segment.positionOf(segment.size() - 1), ring.position(0));
-    loader::WordWindow words(segment);
+    loader::WordWindow window(segment);
     for (std::size_t i = 0; i < segment.size(); ++i) {
       QCOMPARE(segment.firstAtOrAfter(segment.positionOf(i)), i);
-      QCOMPARE(words[i] == format::kInvalidWord, i % 8 == 7);         // a sentinel
+      QCOMPARE(window[i] == format::kInvalidWord, i % words == 7);  // a sentinel
     }
     QCOMPARE(segment.firstAtOrAfter(0), std::size_t{0});
     QCOMPARE(segment.firstAtOrAfter(~std::uint64_t{0}), segment.size());
@@ -80,7 +89,7 @@ class RingReaderTest : public QObject {
   void aSubBufferThatTheCursorHasNotComeToIsEmpty() {
     const MapText map(kMap);
     RingText::Options options;
-    options.subBufferWords = 8;
+    options.subBufferWords = 7;
     std::string text;
     for (int i = 0; i < 42; ++i) text += "f.a\n";  // six full ones
     auto bytes = RingText(text, map, options).bytes();
@@ -89,14 +98,14 @@ class RingReaderTest : public QObject {
     put(bytes, kOrdinal, std::uint64_t{6});
     const auto view = ringOf(bytes);
     QVERIFY(view.damage().empty());
-    QCOMPARE(view.segments()[0].size(), std::size_t{3 * 8});
-    QCOMPARE(view.segments()[0].positionOf(0), std::uint64_t{3 * 8});
+    QCOMPARE(view.segments()[0].size(), std::size_t{3 * 7});
+    QCOMPARE(view.segments()[0].positionOf(0), std::uint64_t{3 * 7});
   }
 
   void aCursorThatCannotBeIsDamage() {
     const MapText map(kMap);
     RingText::Options options;
-    options.subBufferWords = 8;
+    options.subBufferWords = 7;
     std::string text;
     for (int i = 0; i < 40; ++i) text += "f.a\n";
     auto bytes = RingText(text, map, options).bytes();
@@ -106,7 +115,7 @@ class RingReaderTest : public QObject {
       put(bytes, kCursor, cursor);
       const auto view = ringOf(bytes);
       QCOMPARE(view.damage().size(), std::size_t{1});
-      QCOMPARE(view.segments()[0].size(), std::size_t{3 * 8});
+      QCOMPARE(view.segments()[0].size(), std::size_t{3 * 7});
     }
   }
 
@@ -150,6 +159,8 @@ class RingReaderTest : public QObject {
     QTest::newRow("all") << unsigned{offsetof(SegmentHeader, subBufferWords)} << ~quint64{0};
     QTest::newRow("one sub-buffer") << unsigned{offsetof(SegmentHeader, subBufferWords)}
                                     << quint64{0x100000100};
+    QTest::newRow("one upon the other") << unsigned{offsetof(SegmentHeader, subBufferStride)} << quint64{255};
+    QTest::newRow("far apart") << unsigned{offsetof(SegmentHeader, subBufferStride)} << quint64{0xFFFFFFFF};
     QTest::newRow("outside") << unsigned{offsetof(SegmentHeader, fileOffset)} << ~quint64{0};
     QTest::newRow("in the header") << unsigned{offsetof(SegmentHeader, fileOffset)} << quint64{8};
     QTest::newRow("ordinal") << unsigned{offsetof(SegmentHeader, ordinal)} << ~quint64{0};

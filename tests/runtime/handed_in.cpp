@@ -33,8 +33,8 @@ namespace {
 
 struct RingMemory {
   explicit RingMemory(std::size_t wanted)
-      : size(wanted), bytes(new(std::align_val_t{4096}) std::uint8_t[wanted]()) {}
-  ~RingMemory() { ::operator delete[](bytes, std::align_val_t{4096}); }
+      : size(wanted), bytes(new(std::align_val_t{format::kWindowSize}) std::uint8_t[wanted]()) {}
+  ~RingMemory() { ::operator delete[](bytes, std::align_val_t{format::kWindowSize}); }
   RingMemory(const RingMemory&) = delete;
   RingMemory& operator=(const RingMemory&) = delete;
   std::size_t size;
@@ -74,9 +74,8 @@ void beginProcess(std::uint64_t mostRings) {
   memoryIsThere = true;
   ringsAreUnmapped = false;
   mappings = 0;
-  for (auto& word : inject::traceback_probation_words) word = format::kSentinelWord;
-  const auto base = reinterpret_cast<std::uint64_t>(inject::traceback_probation_words);
-  inject::traceback_probation = {base, base, 0, inject::kProbationWords, 1, 0, 0, {format::kCursorStep, 0}};
+  const auto base = reinterpret_cast<std::uint64_t>(inject::lastCursor() + 1);
+  inject::traceback_probation = {base, base, 0, 1, 1, 0, 1, 0, {format::kCursorStep, 0}};
 }
 
 void setMemoryIsThere(bool isThere) { memoryIsThere = isThere; }
@@ -121,7 +120,7 @@ void inThread(std::function<void()> does) { startThread(std::move(does)).join();
 
 void head(std::uint32_t code, std::uint64_t stackPointer) {
   inject::Word* cursor = inject::cursorOf(*inject::slot());
-  if (cursor[1] == format::kSentinelWord)
+  if (format::isAtWindowEnd(reinterpret_cast<std::uint64_t>(cursor)))
     cursor = traceback_step(stackPointer - inject::kWrapFrameSize, 0, false);
   if (cursor == nullptr) cursor = traceback_wrap(stackPointer, nullptr);
   inject::writeHead(*inject::slot(), cursor, format::dagRecord(code));
@@ -153,7 +152,7 @@ constinit Process process;
 // In wrap.S, where the runtime is injected.
 extern "C" {
 SegmentHeader traceback_probation;
-Word traceback_probation_words[kProbationWords];
+alignas(format::kWindowSize) Word traceback_probation_words[format::kWindowSize / sizeof(Word)];
 }
 
 std::uint64_t timeStamp() { return ++now; }
@@ -184,6 +183,7 @@ void startWatcher() {}
 void makeAlternateStack(Thread&) {}
 void dropAlternateStack(Thread&) {}
 void leaveLostRing() {}
+void leaveGhost(ucontext_t&) {}
 
 RingName fileName(const Ring& ring) {
   RingName name;

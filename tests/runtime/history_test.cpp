@@ -85,6 +85,7 @@ class Machine {
                  .subBufferWords = words,
                  .subBufferCount = count,
                  .fileOffset = 0,
+                 .subBufferStride = words,
                  .reserved = 0,
                  .step = {}};
     if (m_keeps == Keeps::Counts)
@@ -99,7 +100,7 @@ class Machine {
   void fill(const std::vector<Word>& records, std::uint64_t ticks = inject::kHistoryTicks,
             std::uint64_t processorTime = inject::kHistoryTime) {
     Word* front = m_words.data() + format::frontIndex(m_segment, m_segment.ordinal);
-    for (std::size_t i = 0; i < records.size() && i + 5 < m_segment.subBufferWords; ++i)
+    for (std::size_t i = 0; i < records.size() && i + 4 < m_segment.subBufferWords; ++i)
       front[4 + i] = records[i];
     m_time += ticks;
     m_processorTime += processorTime;
@@ -124,7 +125,7 @@ class Machine {
   }
   std::uint64_t counted = 0;  // by countPart()
   std::uint64_t asked = 0;  // how often, for the thread's time
-  unsigned room() const { return m_segment.subBufferWords - 5; }
+  unsigned room() const { return m_segment.subBufferWords - 4; }
   bool guardsHold() const {
     const auto intact = [](std::uint8_t byte) { return byte == 0xA5; };
     return std::ranges::all_of(m_history.begin(), m_history.begin() + kGuard, intact) &&
@@ -142,10 +143,9 @@ class Machine {
   }
   void beginSubBuffer() {
     Word* front = m_words.data() + format::frontIndex(m_segment, m_segment.ordinal);
-    std::fill_n(front, m_segment.subBufferWords - 1, 0);
+    std::fill_n(front, m_segment.subBufferWords, 0);
     front[0] = format::header(format::RecordType::Timestamp, 3, 0);
     for (unsigned i = 0; i < 3; ++i) front[1 + i] = format::payload(m_time, i);
-    front[m_segment.subBufferWords - 1] = format::kSentinelWord;
   }
 
   std::vector<Word> m_words;
@@ -442,7 +442,7 @@ class HistoryTest : public QObject {
       QCOMPARE(header.historyOffset, 0u);
       QCOMPARE(header.historySize, 0u);
       const auto& last = header.segments[format::kMaxSegments - 1];
-      QCOMPARE(ring.size(), last.fileOffset + std::uint64_t{last.subBufferWords} * last.subBufferCount * 4);
+      QCOMPARE(ring.size(), last.fileOffset + format::extentOf(last) * sizeof(Word));
     }
   }
 

@@ -10,16 +10,16 @@ namespace {
 
 using namespace format;
 
-// Words of a segment with their positions; sub-buffers end at their first zero or sentinel, the one in use
+// Words of a segment with their positions; sub-buffers end at their first zero, the one in use
 // behind the cursor's word.
 std::vector<std::pair<std::uint64_t, Word>> wordsOf(const SegmentHeader& segment,
                                                     const std::vector<std::uint8_t>& bytes) {
   std::vector<std::pair<std::uint64_t, Word>> words;
   const std::uint64_t kept = std::min<std::uint64_t>(segment.ordinal + 1, segment.subBufferCount);
   for (std::uint64_t ordinal = segment.ordinal + 1 - kept; ordinal <= segment.ordinal; ++ordinal) {
-    const std::uint64_t front = ordinal % segment.subBufferCount * segment.subBufferWords;
+    const std::uint64_t front = ordinal % segment.subBufferCount * segment.subBufferStride;
     const std::uint64_t start = segment.fileOffset + front * sizeof(Word);
-    std::uint64_t end = segment.subBufferWords - 1;
+    std::uint64_t end = segment.subBufferWords;
     if (ordinal == segment.ordinal) {
       const std::uint64_t cursor = (segment.cursor - segment.base) / sizeof(Word);
       end = cursor >= front && cursor - front < end ? cursor - front + 1 : 0;
@@ -27,7 +27,7 @@ std::vector<std::pair<std::uint64_t, Word>> wordsOf(const SegmentHeader& segment
     for (std::uint64_t i = 0; i < end; ++i) {
       Word word = 0;
       std::memcpy(&word, bytes.data() + start + i * sizeof word, sizeof word);
-      if (word == kInvalidWord || word == kSentinelWord) break;
+      if (word == kInvalidWord) break;
       words.emplace_back(ordinal * segment.subBufferWords + i, word);
     }
   }
@@ -60,11 +60,10 @@ Segment dumpSegment(const SegmentHeader& header, const std::vector<std::uint8_t>
     }
     segment.records.push_back(std::move(record));
   }
-  // A full sub-buffer holds its words but for the sentinel and a timestamp; the first also a ThreadStart.
+  // A full sub-buffer holds its words but for a timestamp; the first also a ThreadStart.
   std::uint64_t current = 0;
   for (const auto& [position, word] : words) current += position / header.subBufferWords == header.ordinal;
-  segment.dagRecordsEver =
-      header.ordinal * (header.subBufferWords - 1 - 4) + (current < 4 ? 0 : current - 4) - 7;
+  segment.dagRecordsEver = header.ordinal * (header.subBufferWords - 4) + (current < 4 ? 0 : current - 4) - 7;
   return segment;
 }
 
@@ -86,7 +85,8 @@ std::optional<RingDump> dumpRing(const std::vector<std::uint8_t>& bytes) {
     return {};
   for (unsigned i = 0; i < dump.header.segmentCount; ++i) {
     const SegmentHeader& segment = dump.header.segments[i];
-    const std::uint64_t size = std::uint64_t{segment.subBufferWords} * segment.subBufferCount * sizeof(Word);
+    if (segment.subBufferCount == 0 || segment.subBufferStride < segment.subBufferWords) return {};
+    const std::uint64_t size = extentOf(segment) * sizeof(Word);
     if (size == 0 || size > bytes.size() || segment.fileOffset > bytes.size() - size) return {};
     dump.segments[i] = dumpSegment(segment, bytes);
   }

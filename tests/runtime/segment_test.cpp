@@ -8,6 +8,7 @@
 #include <QTest>
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <random>
@@ -33,8 +34,15 @@ bool inject::bringIn(Word*, std::uint32_t) { return memoryIsThere; }
 
 namespace {
 
-constexpr std::uint32_t kSubBufferWords = 192, kSubBuffers = 3;
-constexpr std::size_t kWords = std::size_t{kSubBufferWords} * kSubBuffers;
+constexpr inject::SubBuffers kSubBuffers{192, 3};
+// A window for each, at whose end it lies.
+constexpr std::size_t kWindowWords = format::kWindowSize / sizeof(Word),
+                      kWords = kWindowWords * kSubBuffers.count;
+constexpr std::size_t kFront = kWindowWords - kSubBuffers.words;
+
+struct Freed {
+  void operator()(Word* words) const { std::free(words); }
+};
 
 // A record as it was asked for; but for the readings at the fronts of sub-buffers, which nobody asks for.
 struct Written {
@@ -48,24 +56,23 @@ struct Written {
 // A thread with its segment, and what its probes do.
 class Writer {
  public:
-  explicit Writer(unsigned seed) : m_random(seed), m_memory(std::make_unique<Word[]>(kWords)) {
+  explicit Writer(unsigned seed)
+      : m_random(seed),
+        m_memory(static_cast<Word*>(std::aligned_alloc(format::kWindowSize, kWords * sizeof(Word)))) {
     // What another thread has left there.
-    for (std::size_t i = 0; i < kWords; ++i)
-      m_memory[i] = draw(50) == 0 ? format::kSentinelWord : format::dagRecord(draw(format::kEndCode));
-    inject::startSegment(m_segment, m_memory.get(), kSubBufferWords, kSubBuffers, format::kRingHeaderSize);
+    for (std::size_t i = 0; i < kWords; ++i) m_memory[i] = format::dagRecord(draw(format::kEndCode));
+    inject::startSegment(m_segment, m_memory.get() + kFront, kSubBuffers, kFileOffset);
   }
 
-  // A head probe: calls the runtime where there is a sentinel behind the cursor, writes its record there and
-  // steps the cursor. A signal may come in between, or it goes no further.
+  // A head probe: calls the runtime where the cursor would be stepped into another window, writes its record
+  // and steps the cursor. A jump out of a signal's handler may come in between, and then it goes no further.
   void head(bool isAbandoned) {
     Word* cursor = inject::cursorOf(m_segment);
-    if (cursor[1] == format::kSentinelWord) cursor = inject::cursorForHead(m_segment);
-    if (draw(8) == 0) inject::callSoon(m_segment);
+    if (isFull()) cursor = inject::cursorForHead(m_segment);
     m_isAbandoned = isAbandoned;
     if (isAbandoned && draw(2) == 0) return;
     const std::uint32_t code = format::kFirstCode + draw(1000) * 1024;
     cursor[1] = format::dagRecord(code);
-    if (draw(8) == 0) inject::callSoon(m_segment);
     if (isAbandoned) return;
     m_segment.cursor += sizeof(Word);
     m_written.push_back({.isDag = true, .code = code, .type = {}, .values = {}});
@@ -86,70 +93,49 @@ class Writer {
   }
   void act() {
     // Behind a head that is abandoned, by a jump out of a handler, the runtime writes before any probe does.
-    const unsigned choice = m_isAbandoned ? 15 : draw(20);
+    const unsigned choice = m_isAbandoned ? 15 : draw(19);
     // Before it is done to its end, the step to another sub-buffer has stored the ordinal.
     if (m_isAbandoned && inject::atSubBufferEnd(m_segment) && draw(2) == 0) ++m_segment.ordinal;
     if (choice < 10) head(false);
     if (choice >= 10 && choice < 15) light();
     if (choice >= 15 && choice < 18) append();
-    if (choice == 18) inject::callAtNextHead(m_segment);
-    if (choice == 19) head(true);
+    if (choice == 18) head(true);
   }
 
   // Heads that nobody waits for.
   void fill(unsigned heads) {
-    std::fill_n(m_memory.get(), kSubBufferWords - 1, format::dagRecord(format::kFirstCode));
     for (; heads > 0; --heads)
       inject::writeHead(m_segment, inject::cursorForHead(m_segment), format::dagRecord(format::kFirstCode));
   }
   void stepOver(unsigned words) { m_segment.cursor += words * sizeof(Word); }
-  // How many heads find the next sentinel, if a signal arrives in front of one, or where it has looked for
-  // the sentinel, or written its record.
-  unsigned headsUntilCalled(unsigned stage) {
-    Word* const cursor = inject::cursorOf(m_segment);
-    const bool isCalled = cursor[1] == format::kSentinelWord;
-    if (isCalled) return 0;
-    if (stage == 0) inject::callAtNextHead(m_segment);
-    if (stage == 1) inject::callSoon(m_segment);
-    if (stage != 0) cursor[1] = format::dagRecord(format::kFirstCode);
-    if (stage == 2) inject::callSoon(m_segment);
-    if (stage != 0) {
-      if (cursor[1] != format::dagRecord(format::kFirstCode)) return 0;
-      m_segment.cursor += sizeof(Word);
-    }
-    unsigned heads = stage == 0 ? 0 : 1;
-    while (inject::cursorOf(m_segment)[1] != format::kSentinelWord) {
-      m_segment.cursor += sizeof(Word);
-      ++heads;
-    }
-    return heads + 1;
-  }
-
+  bool isFull() const { return format::isAtWindowEnd(m_segment.cursor); }
   const format::SegmentHeader& segment() const { return m_segment; }
   std::vector<Word> wordsOf(std::uint32_t subBuffer) const {
-    const Word* const front = m_memory.get() + std::size_t{subBuffer} * kSubBufferWords;
-    return {front, front + kSubBufferWords};
+    const Word* const front = m_memory.get() + subBuffer * kWindowWords + kFront;
+    return {front, front + kSubBuffers.words};
   }
   const std::vector<Written>& written() const { return m_written; }
   // As whoever reads the file finds it.
   std::optional<testing::Segment> read() const {
-    std::vector<std::uint8_t> bytes(format::kRingHeaderSize + kWords * sizeof(Word));
+    std::vector<std::uint8_t> bytes(kFileOffset + kWords * sizeof(Word));
     format::RingHeader header{};
     header.magic = format::kRingMagic;
     header.version = format::kRingVersion;
     header.segmentCount = 1;
     header.segments[0] = m_segment;
     std::memcpy(bytes.data(), &header, sizeof header);
-    std::memcpy(bytes.data() + format::kRingHeaderSize, m_memory.get(), kWords * sizeof(Word));
+    std::memcpy(bytes.data() + kFileOffset, m_memory.get() + kFront, (kWords - kFront) * sizeof(Word));
     const auto dump = testing::dumpRing(bytes);
     return dump ? std::optional(dump->segments[0]) : std::nullopt;
   }
 
  private:
+  static constexpr std::uint64_t kFileOffset = format::kRingHeaderSize;
+
   unsigned draw(unsigned below) { return static_cast<unsigned>(m_random() % below); }
 
   std::mt19937 m_random;
-  std::unique_ptr<Word[]> m_memory;
+  std::unique_ptr<Word[], Freed> m_memory;
   format::SegmentHeader m_segment{};
   std::vector<Written> m_written;
   bool m_isAbandoned = false;
@@ -187,11 +173,11 @@ class SegmentTest : public QObject {
     QFETCH(bool, hasMemory);
     std::optional<Shortage> shortage;
     if (!hasMemory) shortage.emplace();
-    const unsigned subBuffers = hasMemory ? kSubBuffers : inject::kFirstSubBuffers;
+    const unsigned subBuffers = hasMemory ? kSubBuffers.count : inject::kFirstSubBuffers;
     const unsigned seed = qEnvironmentVariable("TRACEBACK_SEED", "1").toUInt();
     for (unsigned run = 0; run < 20; ++run) {
       Writer writer(seed * 1000 + run);
-      const std::vector<Word> last = writer.wordsOf(kSubBuffers - 1);
+      const std::vector<Word> last = writer.wordsOf(kSubBuffers.count - 1);
       std::uint64_t position = inject::positionOf(writer.segment());
       std::size_t fewest = kWords;
       for (unsigned i = 0; i < 1500; ++i) {
@@ -207,25 +193,16 @@ class SegmentTest : public QObject {
         if (found.size() < written.size()) fewest = std::min(fewest, segment->records.size());
       }
       // Only the oldest sub-buffer makes room. None of the records is longer than sixteen words.
-      QVERIFY(fewest * 16 >= (subBuffers - 1) * (kSubBufferWords - 16));
-      QVERIFY(writer.segment().ordinal > 2 * kSubBuffers);
+      QVERIFY(fewest * 16 >= (subBuffers - 1) * (kSubBuffers.words - 16));
+      QVERIFY(writer.segment().ordinal > 2 * kSubBuffers.count);
       QCOMPARE(writer.segment().subBufferCount, subBuffers);
-      if (!hasMemory) QCOMPARE(writer.wordsOf(kSubBuffers - 1), last);
-    }
-  }
-
-  void aHeadThatIsWaitedForCallsTheRuntimeWhereverOneIsInterrupted() {
-    for (unsigned stage = 0; stage < 3; ++stage) {
-      Writer writer(9);
-      writer.fill(10);
-      const unsigned heads = writer.headsUntilCalled(stage);
-      QCOMPARE(heads, stage == 0 ? 1u : 2u);
+      if (!hasMemory) QCOMPARE(writer.wordsOf(kSubBuffers.count - 1), last);
     }
   }
 
   void aCursorThatWasSteppedOverAnEndComesBackIntoTheNextSubBuffer() {
     Writer writer(11);
-    writer.fill(kSubBufferWords - 6);
+    writer.fill(kSubBuffers.words - 6);
     QVERIFY(!inject::isAstray(writer.segment()));
     const std::uint64_t before = writer.segment().ordinal;
     writer.stepOver(8);
@@ -238,16 +215,13 @@ class SegmentTest : public QObject {
     QCOMPARE(segment->damaged, 0u);
   }
 
-  void sentinelsStayInTheirPlaces() {
+  void aSubBufferIsFullWhereItsWindowEnds() {
     Writer writer(7);
     for (unsigned i = 0; i < 5000; ++i) {
       writer.act();
-      const Word* base = reinterpret_cast<const Word*>(writer.segment().base);
-      // Of those that are begun, and of the next.
-      const auto most = std::min<std::uint64_t>(writer.segment().ordinal + 2, kSubBuffers);
-      for (unsigned k = 1; k <= most; ++k) QCOMPARE(base[k * kSubBufferWords - 1], format::kSentinelWord);
+      QCOMPARE(inject::atSubBufferEnd(writer.segment()), writer.isFull());
       const std::uint64_t index = format::cursorIndex(writer.segment());
-      QVERIFY(index < kWords);
+      QVERIFY(index % kWindowWords < kSubBuffers.words && index / kWindowWords < kSubBuffers.count);
     }
   }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <cstring>
 #include <thread>
 
 #include "handed_in.h"
@@ -46,6 +47,33 @@ class WrapTest : public QObject {
   Q_OBJECT
 
  private slots:
+  void whatLeadsIntoARingThatIsGoneLeadsToTheRuntime() {
+    constexpr std::uint64_t kRing = 0x7000'0000'0000, kSize = 1 << 20;
+    _libc_fpstate vectors{};
+    ucontext_t context{};
+    context.uc_mcontext.fpregs = &vectors;
+    greg_t* const registers = context.uc_mcontext.gregs;
+    registers[REG_RAX] = kRing + format::kRingHeaderSize;
+    registers[REG_R15] = kRing + kSize - 4;
+    registers[REG_RBX] = kRing + 128;  // a header
+    registers[REG_RCX] = kRing + kSize;
+    registers[REG_RSP] = kRing + 8192;
+    const std::uint64_t kept = kRing + 8192;
+    std::memcpy(&vectors._xmm[15], &kept, sizeof kept);
+    inject::divertCursors(context, kRing, kSize);
+    const auto last = reinterpret_cast<std::uint64_t>(inject::lastCursor());
+    QVERIFY(!format::isAtWindowEnd(last));
+    QVERIFY(format::isAtWindowEnd(last + sizeof(format::Word)));
+    QCOMPARE(static_cast<std::uint64_t>(registers[REG_RAX]), last);
+    QCOMPARE(static_cast<std::uint64_t>(registers[REG_R15]), last);
+    QCOMPARE(static_cast<std::uint64_t>(registers[REG_RBX]), kRing + 128);
+    QCOMPARE(static_cast<std::uint64_t>(registers[REG_RCX]), kRing + kSize);
+    QCOMPARE(static_cast<std::uint64_t>(registers[REG_RSP]), kRing + 8192);
+    std::uint64_t now = 0;
+    std::memcpy(&now, &vectors._xmm[15], sizeof now);
+    QCOMPARE(now, last);
+  }
+
   void theNextSubBufferIsSteppedTo() {
     inThread([] {
       begin();

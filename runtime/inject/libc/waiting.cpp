@@ -22,9 +22,6 @@ SegmentHeader* openSegment() {
   }
   SegmentHeader* segment = slot();
   if (segment != segmentOf(t, t.level)) return nullptr;
-  // Somebody waits for one of this thread's next heads: nothing goes over the mark. The words are in no cache
-  // where the thread waited for long, so only those are looked at that may be marked.
-  if (__builtin_expect(t.marked, 0) && isCalledSoon(*segment)) return nullptr;
   constexpr unsigned kMostWords = 1 + 3 * format::kWordsPerValue;
   stopIfHeld(t, *segment, kMostWords);
   return segment;

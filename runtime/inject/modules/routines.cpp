@@ -14,7 +14,8 @@ constexpr std::uint64_t kCallSize = 5;
 
 Word* cursorToWriteBehind(std::uint64_t stackPointer) {
   Word* const cursor = cursorOf(*slot());
-  return cursor[1] == format::kSentinelWord ? traceback_wrap(stackPointer, nullptr) : cursor;
+  const bool isFull = format::isAtWindowEnd(reinterpret_cast<std::uint64_t>(cursor));
+  return isFull ? traceback_wrap(stackPointer, nullptr) : cursor;
 }
 
 // Each gives back the registers that the routine keeps below its stack pointer, `stack`, and does the rest of

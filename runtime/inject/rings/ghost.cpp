@@ -4,26 +4,11 @@
 
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/rings.h"
+#include "runtime/inject/rings/wrap.h"
 
 namespace traceback::inject {
 
-namespace {
-
-// The cursor that interrupted code keeps in a register, or is about to store, may be this one or the next,
-// and the word behind this one may be about to be written. Its next head probe must come to the runtime,
-// which gives it a cursor of this process.
-void endAt(const Thread& t, std::uint64_t cursor) {
-  constexpr unsigned kWords = 3;
-  const std::uint64_t first = t.ghost + format::kRingHeaderSize, end = t.ghost + t.ghostSize;
-  for (unsigned i = 0; i < kWords; ++i, cursor += sizeof(Word))
-    if (cursor >= first && cursor + sizeof(Word) <= end)
-      *reinterpret_cast<Word*>(cursor) = format::kSentinelWord;
-}
-
-}  // namespace
-
-// A new page is all zeroes. The header's cursors have to lead somewhere, and whoever goes on from a cursor
-// must find a sentinel.
+// A new page is all zeroes, and the header's cursors have to lead somewhere.
 void makeGhost(Thread& t) {
   t.ghost = 0;
   const auto place = reinterpret_cast<std::uint64_t>(t.ring->header);
@@ -38,11 +23,14 @@ void makeGhost(Thread& t) {
   t.ghost = place;
   t.ghostSize = t.ring->size;
   for (auto& segment : t.ring->header->segments) {
-    segment.cursor = place + format::kRingHeaderSize;
+    segment.cursor = reinterpret_cast<std::uint64_t>(lastCursor());
     segment.step[0] = format::kCursorStep;
   }
-  endAt(t, place + format::kRingHeaderSize);
-  for (unsigned level = 1; level <= t.level && level <= kMaxLevel; ++level) endAt(t, t.frames[level].cursor);
+}
+
+void leaveGhost(ucontext_t& context) {
+  const Thread& t = thread();
+  if (t.ghost != 0) divertCursors(context, t.ghost, t.ghostSize);
 }
 
 bool isForksFault(int signal, const siginfo_t& info) {

@@ -212,7 +212,7 @@ void look(HistoryHeader& history, std::uint64_t slots, const SegmentHeader& segm
   entry.lastTime = ended;
   entry.looked = 1;
   entry.reserved = 0;
-  const unsigned words = segment.subBufferWords - 1;
+  const unsigned words = segment.subBufferWords;
   entry.sampled = windows < words / kWindowWords ? countSample(tally, front, words, windows, history)
                                                  : countRun(tally, front, words);
   tally.moveTo(entry, nextRandom(history));
@@ -317,7 +317,7 @@ bool isTimeToLook(HistoryHeader& history, const SegmentHeader& segment, std::uin
 bool lookIntoOldest(HistoryHeader& history, std::uint64_t size, const SegmentHeader& segment,
                     std::uint64_t processorTime, std::uint64_t pause, HistoryPace& pace) {
   const std::uint64_t slots = format::historyEntries(size);
-  const std::uint64_t most = (segment.subBufferWords - 1) / kWindowWords;
+  const std::uint64_t most = segment.subBufferWords / kWindowWords;
   if (most < kLeastWindows || slots < 2 * format::kHistoryMerged) return false;
   std::uint64_t passed = 0;
   if (processorTime != 0) {
@@ -342,7 +342,7 @@ void startCounting(HistoryHeader& history, std::uint64_t size) {
 
 void countOldest(HistoryHeader& history, std::uint64_t size, const SegmentHeader& segment) {
   if (format::historyCountSlots(size) == 0 || !overwrites(segment)) return;
-  onlyCounts(history, size).add(oldestSubBuffer(segment), segment.subBufferWords - 1);
+  onlyCounts(history, size).add(oldestSubBuffer(segment), segment.subBufferWords);
 }
 
 void startLearning(HistoryHeader& history, std::uint64_t size, bool isZero) {
@@ -352,7 +352,7 @@ void startLearning(HistoryHeader& history, std::uint64_t size, bool isZero) {
 std::uint64_t countPart(HistoryHeader& history, std::uint64_t size, const SegmentHeader& segment) {
   // Some thirty microseconds of kLearningTime, or more, from one look to the next.
   constexpr std::uint32_t kMostWords = 8192;
-  const std::uint32_t all = segment.subBufferWords - 1;
+  const std::uint32_t all = segment.subBufferWords;
   const std::uint32_t words = all / 2 < kMostWords ? all / 2 : kMostWords;
   const Word* const from = oldestSubBuffer(segment) + nextRandom(history) % (all - words + 1);
   return countsBehindLevels(history, size).add(from, words);

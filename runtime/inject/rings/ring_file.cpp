@@ -1,5 +1,6 @@
 #include "runtime/inject/rings/ring_file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -43,10 +44,30 @@ bool rename(int folder, const Ring& ring, const char* former) {
   return !failed(systemCall(__NR_renameat, folder, asLong(former), folder, asLong(fileName(ring).c_str())));
 }
 
-long map(long file, std::uint64_t place, std::uint64_t size) {
+// Addresses for a mapping, which begins where a window does; 0 if there are none.
+std::uint64_t findPlace(std::uint64_t size) {
+  constexpr std::uint64_t kWindow = format::kWindowSize;
+  const long all = systemCall(__NR_mmap, 0, static_cast<long>(size + kWindow), PROT_NONE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (failed(all)) return 0;
+  const auto start = static_cast<std::uint64_t>(all);
+  const std::uint64_t place = (start + kWindow - 1) / kWindow * kWindow, before = place - start;
+  if (before != 0) systemCall(__NR_munmap, all, static_cast<long>(before));
+  if (before != kWindow)
+    systemCall(__NR_munmap, static_cast<long>(place + size), static_cast<long>(kWindow - before));
+  return place;
+}
+
+// Where no place is given it finds one.
+long map(long file, std::uint64_t given, std::uint64_t size) {
+  const std::uint64_t place = given != 0 ? given : findPlace(size);
+  if (place == 0) return -ENOMEM;
   const long mapping = systemCall(__NR_mmap, static_cast<long>(place), static_cast<long>(size),
-                                  PROT_READ | PROT_WRITE, MAP_SHARED | (place == 0 ? 0 : MAP_FIXED), file, 0);
-  if (failed(mapping)) return mapping;
+                                  PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+  if (failed(mapping)) {
+    if (given == 0) systemCall(__NR_munmap, static_cast<long>(place), static_cast<long>(size));
+    return mapping;
+  }
   systemCall(__NR_madvise, mapping, static_cast<long>(size), MADV_DONTFORK);
   systemCall(__NR_madvise, mapping, static_cast<long>(size), MADV_DONTDUMP);
   return mapping;
@@ -103,7 +124,7 @@ bool mapNew(int folder, Ring& ring, std::uint64_t size) {
   const long file = makeFile(folder, ring);
   if (failed(file)) return false;
   const bool isMapped =
-      roomFor(file, size) && mayMakeFile(size) &&
+      roomFor(file, ringMemory()) && mayMakeFile(size) &&
       (ring.header == nullptr ? mapEmpty(file, ring, size, beginMemory) : mapCopy(file, ring, size));
   systemCall(__NR_close, file);
   if (!isMapped) removeFile(folder, ring);
@@ -160,7 +181,7 @@ bool mapReserve(Ring& ring, std::uint64_t size, unsigned count, bool allocated) 
   bool isMapped = false;
   if (!failed(file)) {
     const auto none = [](Ring&) { return true; };
-    isMapped = mayMakeFile(size) && roomFor(file, size * (allocated ? 1 : count)) &&
+    isMapped = mayMakeFile(size) && roomFor(file, ringMemory() * (allocated ? 1 : count)) &&
                mapEmpty(file, ring, size, allocated ? bringInWhole : none);
     systemCall(__NR_close, file);
     if (!isMapped) removeFile(folder, ring);

@@ -48,8 +48,13 @@ bool beginHistoryMemory(Ring& ring) {
   if (ring.historySize == 0 || ring.historyIsThere) return true;
   if (!process.environment.historyCounts)
     return bringIn(ring, &historyOf(ring), sizeof(format::HistoryHeader));
-  ring.historyIsThere = bringIn(ring, &historyOf(ring), ring.historySize);
-  return ring.historyIsThere;
+  return bringInHistory(ring);
+}
+
+bool bringInHistory(Ring& ring) {
+  if (!ring.historyIsThere && ring.historySize != 0)
+    ring.historyIsThere = bringIn(ring, &historyOf(ring), ring.historySize);
+  return ring.historyIsThere || ring.historySize == 0;
 }
 
 void startHistory(const Ring& ring) {
@@ -74,11 +79,10 @@ void keepHistory(Thread& t, const SegmentHeader& segment) {
   format::HistoryHeader& history = historyOf(ring);
   if (process.environment.historyCounts) return countOldest(history, ring.historySize, segment);
   if (!isTimeToLook(history, segment, processorTicks())) return;
-  if (!ring.historyIsThere && !bringIn(ring, &history, ring.historySize)) {
+  if (!bringInHistory(ring)) {
     t.history.due = kNever;
     return;
   }
-  ring.historyIsThere = true;
   // Where we make no system calls the least is read.
   const std::uint64_t time = process.sandboxed ? 0 : processorTime();
   const std::uint64_t pause = process.learning ? kLearningTime : kHistoryTime;

@@ -12,8 +12,10 @@ namespace traceback::inject {
 // What the user wants, in bytes, as far as that is possible; 0: none.
 std::uint64_t chosenHistorySize();
 
-// Gives a mapped ring what memory startHistory() needs. False if there is none.
+// Gives a mapped ring what memory startHistory() needs; all that its history may need. False if there is
+// none.
 bool beginHistoryMemory(Ring& ring);
+bool bringInHistory(Ring& ring);
 
 // Puts it at the end of a new ring, and into its header.
 void startHistory(const Ring& ring);

@@ -12,46 +12,67 @@ namespace traceback::inject {
 
 namespace {
 
-struct Layout {
-  std::uint32_t subBufferWords, subBufferCount;
-  std::uint64_t bytes(std::uint32_t subBuffers) const {
-    return std::uint64_t{subBufferWords} * subBuffers * sizeof(Word);
-  }
-  std::uint64_t bytes() const { return bytes(subBufferCount); }
-};
-
 // Few threads have handlers, and the first sub-buffers take memory all the same: so they are small.
-constexpr Layout kHandlers{8192 / sizeof(Word), 8};
+constexpr SubBuffers kHandlers{8192 / sizeof(Word), 8};
 
-Layout mainLayout() {
+SubBuffers mainSubBuffers() {
   constexpr std::uint64_t kDefault = 1 << 20, kLeast = 1 << 16, kMost = 1 << 30, kPage = 4096;
-  constexpr std::uint32_t kCount = 16;
+  constexpr std::uint32_t kLeastCount = 16;
   std::uint64_t bytes = process.environment.bufferSize;
   if (bytes == 0) bytes = kDefault;
   if (bytes < kLeast) bytes = kLeast;
   if (bytes > kMost) bytes = kMost;
-  const std::uint64_t each = (bytes / kCount + kPage - 1) / kPage * kPage;
-  return {static_cast<std::uint32_t>(each / sizeof(Word)), kCount};
+  std::uint64_t each = (bytes / kLeastCount + kPage - 1) / kPage * kPage;
+  if (each > format::kWindowSize) each = format::kWindowSize;
+  return {static_cast<std::uint32_t>(each / sizeof(Word)),
+          static_cast<std::uint32_t>((bytes + each - 1) / each)};
 }
 
-Layout layoutOf(unsigned segment) { return segment == 0 ? mainLayout() : kHandlers; }
+SubBuffers subBuffersOf(unsigned segment) { return segment == 0 ? mainSubBuffers() : kHandlers; }
+std::uint64_t bytesOf(SubBuffers each) { return each.words * sizeof(Word); }
 
-// In the file; of kMaxSegments, where the last one ends.
-std::uint64_t offsetOf(unsigned segment) {
-  if (segment == 0) return format::kRingHeaderSize;
-  return format::kRingHeaderSize + mainLayout().bytes() + (segment - 1) * kHandlers.bytes();
+// In the file, which is mapped at a window's front; one for each sub-buffer, which it ends with. The header
+// has the first. Of kMaxSegments, the one behind the last.
+std::uint64_t firstWindowOf(unsigned segment) {
+  return 1 + (segment == 0 ? 0 : mainSubBuffers().count + std::uint64_t{segment - 1} * kHandlers.count);
+}
+std::uint64_t offsetOf(unsigned segment, std::uint32_t subBuffer) {
+  return (firstWindowOf(segment) + subBuffer + 1) * format::kWindowSize - bytesOf(subBuffersOf(segment));
+}
+
+bool bringInSubBuffers(const Ring& ring, std::uint32_t most) {
+  auto* const base = reinterpret_cast<std::uint8_t*>(ring.header);
+  for (unsigned i = 0; i < format::kMaxSegments; ++i) {
+    const SubBuffers subBuffers = subBuffersOf(i);
+    for (std::uint32_t k = 0; k < subBuffers.count && k < most; ++k)
+      if (!bringIn(ring, base + offsetOf(i, k), bytesOf(subBuffers))) return false;
+  }
+  return true;
 }
 
 }  // namespace
 
-std::uint64_t ringSize() { return offsetOf(format::kMaxSegments) + chosenHistorySize(); }
+std::uint64_t ringSize() {
+  return firstWindowOf(format::kMaxSegments) * format::kWindowSize + chosenHistorySize();
+}
+
+std::uint64_t ringMemory() {
+  std::uint64_t bytes = format::kRingHeaderSize + chosenHistorySize();
+  for (unsigned i = 0; i < format::kMaxSegments; ++i)
+    bytes += bytesOf(subBuffersOf(i)) * subBuffersOf(i).count;
+  return bytes;
+}
 
 bool beginMemory(Ring& ring) {
-  auto* const base = reinterpret_cast<std::uint8_t*>(ring.header);
-  for (unsigned i = 0; i < format::kMaxSegments; ++i)
-    if (!bringIn(ring, base + offsetOf(i), layoutOf(i).bytes(kFirstSubBuffers))) return false;
-  if (!beginHistoryMemory(ring)) return false;
+  if (!bringInSubBuffers(ring, kFirstSubBuffers) || !beginHistoryMemory(ring)) return false;
   if (memoryOf(ring) == Ring::Memory::None) setMemory(ring, Ring::Memory::Begun);
+  return true;
+}
+
+bool bringInWhole(Ring& ring) {
+  if (memoryOf(ring) == Ring::Memory::Whole) return true;
+  if (!bringInSubBuffers(ring, UINT32_MAX) || !bringInHistory(ring)) return false;
+  setMemory(ring, Ring::Memory::Whole);
   return true;
 }
 
@@ -72,9 +93,8 @@ void startRing(Ring& ring, bool late) {
   if (!process.sandboxed) systemCall(__NR_prctl, PR_GET_NAME, asLong(header.name));
   auto* base = reinterpret_cast<std::uint8_t*>(ring.header);
   for (unsigned i = 0; i < format::kMaxSegments; ++i) {
-    const Layout layout = layoutOf(i);
-    startSegment(header.segments[i], reinterpret_cast<Word*>(base + offsetOf(i)), layout.subBufferWords,
-                 layout.subBufferCount, offsetOf(i));
+    const std::uint64_t offset = offsetOf(i, 0);
+    startSegment(header.segments[i], reinterpret_cast<Word*>(base + offset), subBuffersOf(i), offset);
   }
   startHistory(ring);
   const std::uint64_t values[] = {now, ring.tid};

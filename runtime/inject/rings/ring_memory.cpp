@@ -32,11 +32,4 @@ bool bringIn(Word* front, std::uint32_t words) {
   return bringIn(*thread().ring, front, std::uint64_t{words} * sizeof(Word));
 }
 
-bool bringInWhole(Ring& ring) {
-  if (memoryOf(ring) == Ring::Memory::Whole) return true;
-  if (!allocateMapped(ring.header, ring.size)) return false;
-  setMemory(ring, Ring::Memory::Whole);
-  return true;
-}
-
 }  // namespace traceback::inject

@@ -22,7 +22,4 @@ bool bringIn(const Ring& ring, void* start, std::uint64_t size);
 // The same for a sub-buffer of the calling thread's ring.
 bool bringIn(Word* front, std::uint32_t words);
 
-// All of it. Not where the program filters its system calls.
-bool bringInWhole(Ring& ring);
-
 }  // namespace traceback::inject

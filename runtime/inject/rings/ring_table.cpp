@@ -21,12 +21,12 @@ struct Limits {
   unsigned live, all;
 };
 // What the user wants, of what there is room for.
-Limits limitsFor(std::uint64_t ringSize) {
+Limits currentLimits() {
   const Environment& environment = process.environment;
   Limits limits{environment.mostRings == 0 ? kUsualRings : static_cast<unsigned>(environment.mostRings),
                 kMaxRings + kMaxEndedRings};
-  if (environment.mostBytes != 0 && environment.mostBytes / ringSize < limits.all)
-    limits.all = static_cast<unsigned>(environment.mostBytes / ringSize);
+  if (environment.mostBytes != 0 && environment.mostBytes / ringMemory() < limits.all)
+    limits.all = static_cast<unsigned>(environment.mostBytes / ringMemory());
   if (limits.live > kMaxRings) limits.live = kMaxRings;
   if (limits.live > limits.all) limits.live = limits.all;
   return limits;
@@ -123,7 +123,7 @@ Ring* makeRing(bool late) {
   if (process.sandboxed) return takeMapped(late);
   if (!openProcessFile()) return nullptr;
   const std::uint64_t size = ringSize();
-  const Limits limits = limitsFor(size);
+  const Limits limits = currentLimits();
   Ring* ring = chooseEntry(limits);
   if (ring == nullptr) {
     scavenge();
@@ -180,7 +180,7 @@ void reserveRings(bool allocated) {
   Locked locked(process.lock);
   if (!openProcessFile()) return;
   const std::uint64_t size = ringSize();
-  const Limits limits = limitsFor(size);
+  const Limits limits = currentLimits();
   unsigned kept = 0, spare = 0;
   for (Ring& ring : rings) {
     const Ring::Use use = useOf(ring);

@@ -28,8 +28,7 @@ Word* writeRecord(Word* front, format::RecordType type, std::uint16_t detail, co
   return front + count * format::kWordsPerValue;
 }
 
-// The sub-buffer behind one that is begun, with its sentinel: cursors that were stepped over the end of the
-// one in use (isAstray) stop there.
+// The memory of the sub-buffer behind one that is begun.
 void prepareNext(SegmentHeader& segment, std::uint64_t ordinal) {
   const std::uint64_t next = ordinal + 1;
   if (next >= segment.subBufferCount) return;
@@ -37,15 +36,12 @@ void prepareNext(SegmentHeader& segment, std::uint64_t ordinal) {
   // From here on the segment is a ring of those that there are, with the same ones in the same places.
   if (next >= kFirstSubBuffers && !bringIn(front, segment.subBufferWords))
     segment.subBufferCount = static_cast<std::uint32_t>(next);
-  else
-    front[segment.subBufferWords - 1] = format::kSentinelWord;
 }
 
 // The steps of ring.h. The cursor comes to stand behind the time stamp at once: a process that is killed here
 // leaves no record cut in two.
 void enterSubBuffer(SegmentHeader& segment, std::uint64_t ordinal) {
   Word* const front = baseOf(segment) + format::frontIndex(segment, ordinal);
-  front[segment.subBufferWords - 1] = format::kSentinelWord;
   prepareNext(segment, ordinal);
   const std::uint64_t time = timeStamp();
   compilerBarrier();
@@ -55,7 +51,12 @@ void enterSubBuffer(SegmentHeader& segment, std::uint64_t ordinal) {
 }
 
 std::uint64_t subBufferOfCursor(const SegmentHeader& segment) {
-  return format::cursorIndex(segment) / segment.subBufferWords;
+  return format::cursorIndex(segment) / segment.subBufferStride;
+}
+
+// The cursor's place in it.
+std::uint64_t placeOfCursor(const SegmentHeader& segment) {
+  return format::cursorIndex(segment) % segment.subBufferStride;
 }
 
 // Whether the step to the sub-buffer in use was not done to its end: its ordinal is there, and the cursor has
@@ -71,11 +72,11 @@ void enterNextSubBuffer(SegmentHeader& segment) {
 
 }  // namespace
 
-void startSegment(SegmentHeader& segment, Word* base, std::uint32_t subBufferWords,
-                  std::uint32_t subBufferCount, std::uint64_t fileOffset) {
+void startSegment(SegmentHeader& segment, Word* base, SubBuffers subBuffers, std::uint64_t fileOffset) {
   segment.base = reinterpret_cast<std::uint64_t>(base);
-  segment.subBufferWords = subBufferWords;
-  segment.subBufferCount = subBufferCount;
+  segment.subBufferWords = subBuffers.words;
+  segment.subBufferCount = subBuffers.count;
+  segment.subBufferStride = format::kWindowSize / sizeof(Word);
   segment.fileOffset = fileOffset;
   segment.step[0] = format::kCursorStep;
   enterSubBuffer(segment, 0);
@@ -83,15 +84,16 @@ void startSegment(SegmentHeader& segment, Word* base, std::uint32_t subBufferWor
 
 std::uint64_t positionOf(const SegmentHeader& segment) {
   const std::uint64_t ordinal = isBehind(segment) ? segment.ordinal - 1 : segment.ordinal;
-  return ordinal * segment.subBufferWords + format::cursorIndex(segment) % segment.subBufferWords;
+  return ordinal * segment.subBufferWords + placeOfCursor(segment);
 }
 
 unsigned wordsLeft(const SegmentHeader& segment) {
-  const std::uint64_t next = format::cursorIndex(segment) % segment.subBufferWords + 1;
-  return next >= segment.subBufferWords ? 0 : static_cast<unsigned>(segment.subBufferWords - 1 - next);
+  const std::uint64_t next = placeOfCursor(segment) + 1;
+  return next >= segment.subBufferWords ? 0 : static_cast<unsigned>(segment.subBufferWords - next);
 }
 
 bool isAstray(const SegmentHeader& segment) {
+  if (placeOfCursor(segment) >= segment.subBufferWords) return true;
   return subBufferOfCursor(segment) != segment.ordinal % segment.subBufferCount && !isBehind(segment);
 }
 
@@ -105,21 +107,6 @@ Word* cursorForHead(SegmentHeader& segment) {
 void writeHead(SegmentHeader& segment, Word* cursor, Word record) {
   *static_cast<volatile Word*>(cursor + 1) = record;
   putCursor(segment, cursor + 1);
-}
-
-bool isCalledSoon(const SegmentHeader& segment) {
-  const Word* const cursor = cursorOf(segment);
-  const unsigned left = wordsLeft(segment);
-  return (left >= 1 && cursor[1] == format::kSentinelWord) ||
-         (left >= 2 && cursor[2] == format::kSentinelWord);
-}
-
-void callAtNextHead(SegmentHeader& segment) {
-  if (!atSubBufferEnd(segment)) cursorOf(segment)[1] = format::kSentinelWord;
-}
-
-void callSoon(SegmentHeader& segment) {
-  if (wordsLeft(segment) >= 2 && !isCalledSoon(segment)) cursorOf(segment)[2] = format::kSentinelWord;
 }
 
 void append(SegmentHeader& segment, format::RecordType type, std::uint16_t detail,

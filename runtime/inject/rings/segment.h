@@ -13,10 +13,14 @@ using format::Word;
 
 inline Word* cursorOf(const SegmentHeader& segment) { return reinterpret_cast<Word*>(segment.cursor); }
 
-// Makes a segment ready, with its first timestamp. What its memory holds is of no matter; of its sub-buffers
-// the first kFirstSubBuffers (ring_memory.h) have some. Where there is none for others it has but as many.
-void startSegment(SegmentHeader& segment, Word* base, std::uint32_t subBufferWords,
-                  std::uint32_t subBufferCount, std::uint64_t fileOffset);
+// Of a segment: in words, and how many.
+struct SubBuffers {
+  std::uint32_t words, count;
+};
+// Makes a segment ready, with its first timestamp. Its sub-buffers end at windows' ends (ring.h), the first
+// of them in that of `base`. What its memory holds is of no matter; of its sub-buffers the first
+// kFirstSubBuffers (ring_memory.h) have some. Where there is none for others it has but as many.
+void startSegment(SegmentHeader& segment, Word* base, SubBuffers subBuffers, std::uint64_t fileOffset);
 
 // The position (ring.h) of the cursor, also while a step to the next sub-buffer is half done.
 std::uint64_t positionOf(const SegmentHeader& segment);
@@ -31,19 +35,11 @@ void writeHead(SegmentHeader& segment, Word* cursor, Word record);
 // and the handler of a signal that the runtime did not see, their probes may have stepped it for each other.
 bool isAstray(const SegmentHeader& segment);
 
-// Whether the word behind the cursor is the sentinel that ends a sub-buffer.
+// Whether the sub-buffer in use is full.
 bool atSubBufferEnd(const SegmentHeader& segment);
 
-// How many may be written before the sentinel of the sub-buffer in use.
+// How many may be written before that is so.
 unsigned wordsLeft(const SegmentHeader& segment);
-
-// Makes the thread's next head probe on this segment call the runtime. Not while a probe of it is
-// interrupted, which may have looked for a sentinel already.
-void callAtNextHead(SegmentHeader& segment);
-// The same while the segment is interrupted anywhere: the next head probe, or the one after it.
-void callSoon(SegmentHeader& segment);
-// Whether one of these waits for that.
-bool isCalledSoon(const SegmentHeader& segment);
 
 // Appends a record. Not while code that will go on is in the middle of a DAG in this segment.
 void append(SegmentHeader& segment, format::RecordType type, std::uint16_t detail,

@@ -10,10 +10,6 @@ namespace traceback::inject {
 
 namespace {
 
-// The first is the cursor that heads get, the second what they write to; the others are where cursors go from
-// it.
-constinit Word words[kProbationWords] = {};
-
 void leaveProbationAsItWas() {
   if (traceback_probation.cursor != traceback_probation.base)
     __atomic_store_n(&traceback_probation.cursor, traceback_probation.base, __ATOMIC_RELAXED);
@@ -36,7 +32,6 @@ void share(Thread& t, const Sharer& sharer) {
   if (t.sharers < kMostSharers) t.sharer[t.sharers] = sharer;
   if (t.sharers <= kMostSharers) ++t.sharers;
   if (t.state == ThreadState::Shared) return;
-  for (unsigned i = 2; i < kProbationWords; ++i) words[i] = format::kSentinelWord;
   if (t.state == ThreadState::Traced && t.level < format::kMaxSegments) {
     SegmentHeader& segment = *segmentOf(t, t.level);
     const std::uint64_t now = timeStamp();
@@ -105,10 +100,10 @@ Word* cursorOfSharer(Thread& t) {
   constexpr std::uint64_t kPause = 1 << 20;  // ticks: less than a millisecond
   leaveProbationAsItWas();
   const std::uint64_t now = processorTicks();
-  if (now - t.lastLook < kPause || process.sandboxed || t.handlers != 0) return words;
+  if (now - t.lastLook < kPause || process.sandboxed || t.handlers != 0) return lastCursor();
   t.lastLook = now;
   const SignalsBlocked blocked(kAllButFaults);
-  if ((t.ring != nullptr && rawTid() != t.ring->tid) || !areAllGone(t)) return words;
+  if ((t.ring != nullptr && rawTid() != t.ring->tid) || !areAllGone(t)) return lastCursor();
   endSharing(t);
   return nullptr;
 }

@@ -1,7 +1,7 @@
 // Threads that have the thread-local storage of another one, and with that its slot: made by a raw clone that
-// gave them none of their own. Two that write to one ring would make one lie of two truths, and step over its
-// sentinels. So for as long as there are such, whoever has that storage runs untraced, on a segment of
-// sentinels where nothing can be stepped over (as on probation, thread.h); the ring has a Gap there.
+// gave them none of their own. Two that write to one ring would make one lie of two truths. So for as long as
+// there are such, whoever has that storage runs untraced, at the end of a window (as on probation, thread.h);
+// the ring has a Gap there.
 #pragma once
 
 #include <cstdint>

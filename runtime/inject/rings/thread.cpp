@@ -25,6 +25,15 @@ constexpr ThreadBlock initialBlock(std::index_sequence<I...>) {
 
 static_assert(sizeof(Thread) % 64 == 0 && sizeof(ThreadBlock) == sizeof(Thread) + format::kThreadBlockSize);
 
+// For threads whose records nobody reads: the last words of one of these, whose other pages nobody touches.
+// Threads take them in turn, and may have the same one, which takes time alone.
+struct alignas(format::kWindowSize) DiscardWindow {
+  Word words[format::kWindowSize / sizeof(Word)];
+};
+constexpr unsigned kDiscardWindows = 32;
+constinit DiscardWindow discardWindows[kDiscardWindows] = {};
+constinit unsigned windowsTaken = 0;
+
 template <int I>
 void saveSpill(Spills& spills) {
   __asm__ volatile("movq %%fs:%c1, %0" : "=r"(spills.words[I]) : "i"(format::kSpillSlot + 8 * I) : "memory");
@@ -49,7 +58,9 @@ bool threadSlotInPlace() {
   __asm__("movq %%fs:0, %0" : "=r"(threadPointer));
   const auto place = threadPointer + static_cast<std::int64_t>(format::kThreadSlot);
   const auto start = reinterpret_cast<std::uint64_t>(block.slots);
-  return place >= start && place + 8 * (1 + format::kSpillSlots) <= start + sizeof block.slots;
+  return place >= start && place + 8 * (1 + format::kSpillSlots) <= start + sizeof block.slots &&
+         reinterpret_cast<std::uint64_t>(traceback_probation_words) % format::kWindowSize == 0 &&
+         reinterpret_cast<std::uint64_t>(discardWindows) % format::kWindowSize == 0;
 }
 
 namespace {
@@ -71,12 +82,12 @@ void findTidInDescriptor() {
 }
 
 void enterDiscard(Thread& t) {
-  const auto base = reinterpret_cast<std::uint64_t>(t.discardWords);
-  // Several, for the handlers of signals that the runtime does not see step the cursor of what they
-  // interrupt.
-  for (unsigned i = kDiscardWords - kDiscardSentinels; i < kDiscardWords; ++i)
-    t.discardWords[i] = format::kSentinelWord;
-  t.discard = {base, base, 0, kDiscardWords, 1, 0, 0, {format::kCursorStep, 0}};
+  if (t.discardWindow == 0)
+    t.discardWindow = static_cast<std::uint8_t>(1 + __atomic_fetch_add(&windowsTaken, 1u, __ATOMIC_RELAXED) %
+                                                        kDiscardWindows);
+  DiscardWindow* const window = discardWindows + (t.discardWindow - 1);
+  const auto base = reinterpret_cast<std::uint64_t>(window + 1) - kDiscardWords * sizeof(Word);
+  t.discard = {base, base, 0, kDiscardWords, 1, 0, kDiscardWords, 0, {format::kCursorStep, 0}};
   compilerBarrier();
   setSlot(&t.discard);
 }

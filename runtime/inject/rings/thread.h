@@ -36,7 +36,6 @@ inline constexpr unsigned kMostSharers = 4;  // that are watched
 struct HandlerFrame {
   std::uint64_t stackPointer;  // address of the signal's context, which the kernel put on the handler's stack
   std::uint64_t alternateStart, alternateEnd;  // the alternate stack at that time; equal if none
-  std::uint64_t cursor;  // of the segment that it interrupted
 };
 
 // A wrap (wrap.h) that may be interrupted.
@@ -54,23 +53,21 @@ struct HistoryPace {
 
 inline constexpr unsigned kMaxLevel = 7;  // levels from kMaxSegments on have no segment: they discard
 inline constexpr unsigned kDiscardWords = 128;
-inline constexpr unsigned kDiscardSentinels = 8;  // the last of them
 
 struct Ring;
 
 struct alignas(64) Thread {
-  SegmentHeader discard;
-  Word discardWords[kDiscardWords];
+  SegmentHeader discard;  // what nobody reads
   Ring* ring;
   ThreadState state;
   std::uint32_t level;  // of signal handlers; the number of the segment in use
-  bool marked;  // a call at one of its next heads was asked for, once or oftener (segment.h)
   bool alternateInUse;  // the alternate stack is what the kernel has; the program believes that there is none
   bool gapPending;  // signals went unrecorded since the last record
   bool holds;  // it made a Hold
   bool late;  // it has run traced code without a ring
   std::uint8_t endRounds;  // times that the key's destructor ran
   std::uint8_t sharers;  // more than kMostSharers: for ever
+  std::uint8_t discardWindow;  // one more than its number; 0: none yet
   std::uint64_t ghost;  // ghost.h; 0 if there is none
   std::uint64_t ghostSize;
   HandlerFrame frames[kMaxLevel + 1];
@@ -103,14 +100,15 @@ struct Spills {
 void saveSpills(Spills& spills);
 void restoreSpills(const Spills& spills);
 
-// The segment of every thread that has not run traced code yet: nothing but sentinels, so that its first
-// head probe comes to the runtime. Threads race on its cursor, harmlessly: each wrap puts it back.
-inline constexpr unsigned kProbationWords = 4096;
-// (Defined in wrap.S: both must hold from the moment the library is mapped and relocated.)
+// The segment of every thread that has not run traced code yet: its cursor stands at the end of a window, so
+// that its first head probe comes to the runtime. Threads race on the cursor, harmlessly: each wrap puts it
+// back. (Defined in wrap.S: both must hold from the moment the library is mapped and relocated.)
 extern "C" SegmentHeader traceback_probation;
-extern "C" Word traceback_probation_words[kProbationWords];
+extern "C" Word traceback_probation_words[format::kWindowSize / sizeof(Word)];
+// Behind it there is one word that anybody may write, and then the window's end.
+inline Word* lastCursor() { return traceback_probation_words + format::kWindowSize / sizeof(Word) - 2; }
 
-// Whether the fixed place lies among our slots in this process.
+// Whether the fixed place lies among our slots in this process, and our windows where windows lie.
 bool threadSlotInPlace();
 
 void enterDiscard(Thread& t);

@@ -1,4 +1,4 @@
-// Where head probes come that found a sentinel: sixteen entries, one for each scratch register, and as many
+// Where head probes come whose sub-buffer is full: sixteen entries, one for each scratch register, and as many
 // for probes that keep the cursor in xmm15.
 //
 // On entry the scratch register holds the address at which the copy goes on; every other register belongs
@@ -144,14 +144,17 @@ traceback_wrap_kept_entries:
   .globl traceback_probation, traceback_probation_words
   .hidden traceback_probation, traceback_probation_words
 traceback_probation:
-  .quad traceback_probation_words // cursor
-  .quad traceback_probation_words // base
-  .quad 0                         // ordinal
-  .long 4096, 1                   // words, sub-buffers
-  .quad 0, 0                      // offset in the file, reserved
-  .quad 4, 0                      // step
-  .p2align 6
+  .set kWindow, 1 << 16
+  .quad traceback_probation_words + kWindow - 4 // cursor
+  .quad traceback_probation_words + kWindow - 4 // base
+  .quad 0                                       // ordinal
+  .long 1, 1                                    // words, sub-buffers
+  .quad 0                                       // offset in the file
+  .long 1, 0                                    // stride, reserved
+  .quad 4, 0                                    // step
+  .bss
+  .p2align 16
 traceback_probation_words:
-  .fill 4096, 4, 0xFFFFFFFF
+  .skip kWindow
 
   .section .note.GNU-stack, "", @progbits

@@ -31,7 +31,7 @@ Word* freshCursor(std::uint64_t stackPointer) {
   attachLate(t);
   leaveAbandonedLevels(t, stackPointer);
   SegmentHeader* segment = slot();
-  if (segment != &t.discard && t.state == ThreadState::Traced && atSubBufferEnd(*segment)) {
+  if (segment != &t.discard && t.state == ThreadState::Traced) {
     noticeSharing(t, stackPointer);
     if (t.state == ThreadState::Shared) return cursorOfSharer(t);
   }
@@ -134,6 +134,21 @@ void leaveWrap(int signal, const siginfo_t& info, ucontext_t& context) {
   registers[REG_RIP] = static_cast<greg_t>(*saved);
   registers[REG_RSP] = static_cast<greg_t>(stackPointer);
   if (step.keepsCursor) putKeptCursor(context, cursor);
+}
+
+void divertCursors(ucontext_t& context, std::uint64_t ring, std::uint64_t size) {
+  const auto leadsThere = [=](std::uint64_t value) {
+    return value - ring >= traceback::format::kRingHeaderSize && value - ring < size;
+  };
+  const Word* const last = lastCursor();
+  for (int number = REG_R8; number <= REG_RCX; ++number) {
+    greg_t& value = context.uc_mcontext.gregs[number];
+    if (leadsThere(static_cast<std::uint64_t>(value))) value = reinterpret_cast<greg_t>(last);
+  }
+  if (context.uc_mcontext.fpregs == nullptr) return;
+  std::uint64_t kept;
+  memcpy(&kept, &context.uc_mcontext.fpregs->_xmm[15], sizeof kept);
+  if (leadsThere(kept)) putKeptCursor(context, last);
 }
 
 }  // namespace traceback::inject

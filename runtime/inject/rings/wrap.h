@@ -1,4 +1,4 @@
-// Head probes that found the sentinel (wrap.S), and are given a cursor that has a word behind it.
+// Head probes whose sub-buffer is full (wrap.S), and that are given a cursor that has a word behind it.
 //
 // Nearly always that is a step to the next sub-buffer, done without a system call, and so with signals let in
 // (where a system call costs a microsecond, those that block them and let them in again would cost a tenth of
@@ -26,6 +26,10 @@ inline void putKeptCursor(ucontext_t& context, const Word* cursor) {
   if (context.uc_mcontext.fpregs != nullptr)
     memcpy(&context.uc_mcontext.fpregs->_xmm[15], static_cast<const void*>(&cursor), sizeof cursor);
 }
+
+// Gives whatever register of interrupted code leads into the words of this ring lastCursor() instead, so that
+// its next head, or the one after it, comes to the runtime. Nobody but probes knows such an address.
+void divertCursors(ucontext_t& context, std::uint64_t ring, std::uint64_t size);
 
 }  // namespace traceback::inject
 

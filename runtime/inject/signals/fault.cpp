@@ -80,7 +80,7 @@ bool isMetAgain(int signal, const siginfo_t& info) {
          !(signal == SIGBUS && info.si_code == BUS_MCEERR_AO);
 }
 
-void record(int signal, const siginfo_t& info, const ucontext_t& context) {
+void record(int signal, const siginfo_t& info, ucontext_t& context) {
   leaveLostRing();
   Interrupted interrupted;
   beginSignal(interrupted, signal, info, context, format::kSignalFatal);

@@ -3,6 +3,7 @@
 #include "runtime/inject/kernel/system.h"
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/clock.h"
+#include "runtime/inject/rings/ghost.h"
 #include "runtime/inject/rings/rings.h"
 #include "runtime/inject/rings/segment.h"
 
@@ -117,8 +118,7 @@ void expectJump() {
   if (t.level == 0) return;
   const SignalsBlocked blocked(kAllButFaults);  // for a handler might fork, and the child has another ring
   if (t.state != ThreadState::Traced || t.level == 0 || t.level >= format::kMaxSegments) return;
-  t.marked = true;
-  callAtNextHead(*segmentOf(t, t.level));
+  setSlot(&traceback_probation);
 }
 
 void beginSignal(Interrupted& interrupted, int signal, const siginfo_t& info, const ucontext_t& context,
@@ -138,16 +138,8 @@ void beginSignal(Interrupted& interrupted, int signal, const siginfo_t& info, co
   const stack_t& stack = context.uc_stack;
   const auto start = reinterpret_cast<std::uint64_t>(stack.ss_sp);
   const bool none = (stack.ss_flags & SS_DISABLE) != 0;
-  const auto stackPointer = static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
-  // The code that goes on in an abandoned handler's segment may be within a DAG now, but is not at a head to
-  // come.
-  if (t.level != 0 && t.level < format::kMaxSegments && isAbandoned(t.frames[t.level], stackPointer)) {
-    t.marked = true;
-    callSoon(*segmentOf(t, t.level));
-  }
-
   t.frames[level] = {reinterpret_cast<std::uint64_t>(&context), none ? 0 : start,
-                     none ? 0 : start + stack.ss_size, interrupted.segment->cursor};
+                     none ? 0 : start + stack.ss_size};
   const std::uint64_t sequence = t.ring->header->signalSequence++;
   useLevel(t, level);  // from here on a nested signal takes the next level
   interrupted.levelTaken = true;
@@ -157,11 +149,12 @@ void beginSignal(Interrupted& interrupted, int signal, const siginfo_t& info, co
     t.gapPending = true;
 }
 
-void endSignal(const Interrupted& interrupted, const ucontext_t& context) {
+void endSignal(const Interrupted& interrupted, ucontext_t& context) {
   if (inForkedChild()) childStarted();
   Thread& t = thread();
   if (interrupted.generation != process.generation) {
     leaveForkingHandler(t);
+    leaveGhost(context);
     restoreSpills(interrupted.spills);
     return;
   }
@@ -182,9 +175,7 @@ void endSignal(const Interrupted& interrupted, const ucontext_t& context) {
     }
     setLevel(t, interrupted.level);
   }
-  // If the thread has ended meanwhile, its ring is gone; or it was lost. Where both discard what they record,
-  // the handler has stepped the cursor of what it interrupted: a probe that goes on would step it once more,
-  // and over the sentinel.
+  // If the thread has ended meanwhile, its ring is gone; or it was lost.
   if (t.state == ThreadState::Shared)
     setSlot(&traceback_probation);
   else if (t.state == ThreadState::Untraced || t.state == ThreadState::Ended ||

@@ -28,7 +28,7 @@ struct Interrupted {
 void beginSignal(Interrupted& interrupted, int signal, const siginfo_t& info, const ucontext_t& context,
                  std::uint16_t flags);
 // The handler returned: writes its SignalEnd and gives the thread back as it was.
-void endSignal(const Interrupted& interrupted, const ucontext_t& context);
+void endSignal(const Interrupted& interrupted, ucontext_t& context);
 
 // Gives up the levels whose handlers were left, judged by the stack pointer. Only where no DAG is open.
 // True if there were any.

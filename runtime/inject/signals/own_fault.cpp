@@ -7,6 +7,7 @@
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/ghost.h"
 #include "runtime/inject/rings/rings.h"
+#include "runtime/inject/rings/wrap.h"
 #include "runtime/inject/signals/handlers.h"
 
 namespace traceback::inject {
@@ -33,25 +34,31 @@ void stopTracing(Thread& t) {
     __atomic_fetch_add(&process.file->ringsFailed, 1u, __ATOMIC_RELAXED);
 }
 
-// Sentinels bring a probe that goes on to the runtime. Whatever of the runtime goes on writes there in vain:
-// it finds segments of one sub-buffer in the header's own page.
-void fillRingPage(std::uint64_t page, format::RingHeader& header) {
-  constexpr std::uint64_t kHalf = kPage / 2;
-  static_assert(sizeof(format::RingHeader) <= kHalf && format::kRingHeaderSize == kPage);
-  memset(reinterpret_cast<void*>(page), 0xFF, kPage);
-  if (page != reinterpret_cast<std::uint64_t>(&header)) return;
-  memset(&header, 0, sizeof header);
-  for (auto& segment : header.segments)
-    segment = {page + kHalf, page + kHalf, 0, kHalf / sizeof(Word), 1, kHalf, 0, {format::kCursorStep, 0}};
+bool interruptsRuntime(const ucontext_t& context) {
+  return isRuntimeCode(static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RIP]));
 }
 
-bool isLostRing(std::uint64_t address) {
+// Whatever of the runtime goes on writes there in vain: it finds segments of one sub-buffer in the header's
+// own page.
+void fillHeader(format::RingHeader& header) {
+  constexpr std::uint64_t kHalf = kPage / 2;
+  constexpr std::uint32_t kWords = kHalf / sizeof(Word);
+  static_assert(sizeof(format::RingHeader) <= kHalf && format::kRingHeaderSize == kPage);
+  const auto words = reinterpret_cast<std::uint64_t>(&header) + kHalf;
+  memset(&header, 0, sizeof header);
+  for (auto& segment : header.segments)
+    segment = {words, words, 0, kWords, 1, kHalf, kWords, 0, {format::kCursorStep, 0}};
+}
+
+bool isLostRing(std::uint64_t address, ucontext_t& context) {
   Thread& t = thread();
-  if (t.ring == nullptr || address - reinterpret_cast<std::uint64_t>(t.ring->header) >= t.ring->size)
-    return false;
+  if (t.ring == nullptr) return false;
+  const auto ring = reinterpret_cast<std::uint64_t>(t.ring->header);
+  if (address - ring >= t.ring->size) return false;
   const std::uint64_t page = address & ~(kPage - 1);
   if (!fillHole(page)) return false;
-  fillRingPage(page, *t.ring->header);
+  if (page == ring) fillHeader(*t.ring->header);
+  if (!interruptsRuntime(context)) divertCursors(context, ring, t.ring->size);
   stopTracing(t);
   return true;
 }
@@ -72,8 +79,7 @@ bool isWhereFaultsAreLetIn(const ucontext_t& context) {
   constexpr std::uint64_t kNever = (std::uint64_t{1} << (SIGKILL - 1)) | (std::uint64_t{1} << (SIGSTOP - 1));
   std::uint64_t mask;
   memcpy(&mask, &context.uc_sigmask, sizeof mask);
-  return (mask | kNever) == (kAllButFaults | kNever) &&
-         isRuntimeCode(static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RIP]));
+  return (mask | kNever) == (kAllButFaults | kNever) && interruptsRuntime(context);
 }
 
 // The runtime blocks the signal, too, and it is pending until the mask is the program's again.
@@ -91,10 +97,13 @@ bool isPutOff(int signal, const siginfo_t& info, ucontext_t& context) {
 }  // namespace
 
 bool isOwnFault(int signal, const siginfo_t& info, ucontext_t& context) {
-  if (isForksFault(signal, info)) return true;
+  if (isForksFault(signal, info)) {
+    if (!interruptsRuntime(context)) leaveGhost(context);
+    return true;
+  }
   if (signal == SIGSEGV && info.si_code > 0) {
     const auto address = reinterpret_cast<std::uint64_t>(info.si_addr);
-    return isLostRing(address) || isLostProcessFile(address);
+    return isLostRing(address, context) || isLostProcessFile(address);
   }
   return isPutOff(signal, info, context);
 }

@@ -12,7 +12,7 @@
 #define CODE_SPAN 0x4000
 #endif
 #ifndef MODULE_VERSION
-#define MODULE_VERSION 4
+#define MODULE_VERSION 8
 #endif
 #ifndef MODULE_MAP_ID
 #define MODULE_MAP_ID "hand-made module"
@@ -64,15 +64,35 @@ fixups:
   .set address_total, 0
   .set fixup_total, 0
 
+  // addw $4, to the low half of that register
+  .macro step16 number
+  .byte 0x66
+  .if \number >= 8
+  .byte 0x41
+  .endif
+  .byte 0x83, 0xC0 | (\number & 7), 4
+  .endm
+
+  .macro store_cursor reg, header
+  movq %\header, %fs:kSlot + 8
+  movq %fs:kSlot, %\header
+  movq %\reg, (%\header)
+  movq %fs:kSlot + 8, %\header
+  .endm
+
   // A head probe with the scratch register named, as the instrumentor writes it.
   .macro head reg, number, code
   movq %fs:kSlot, %\reg
   movq (%\reg), %\reg
-  cmpl $-1, 4(%\reg)
-  je 91f
-92: movl $0x80000000 | (\code), 4(%\reg)
-93: movq %fs:kSlot, %\reg
-  addq $4, (%\reg)
+92: step16 \number
+  jc 91f
+  movl $0x80000000 | (\code), (%\reg)
+93:
+  .ifc \reg,rax
+  store_cursor rax, rcx
+  .else
+  store_cursor \reg, rax
+  .endif
   .subsection 2
   .long 93b - 4 - module
   .subsection 0

@@ -16,36 +16,52 @@ bool CopyChecker::isWayToWrap(const Code& lea, const Code& jump, unsigned reg, b
          number >= 0 && jump.ripTarget == m_file.module.moduleSlots + entries + 8 * unsigned(number);
 }
 
-// Whether what is due looks at the word behind the cursor, which is in `reg`.
-bool CopyChecker::looksForSentinel(Line& line, unsigned reg) {
-  Code c;
-  if (!code(line, c) || c.base != reg || c.disp != kNextWord || c.width != 4) return false;
-  return c.id == X86_INS_CMP ? std::uint32_t(c.imm) == format::kSentinelWord
-                             : c.id == X86_INS_MOV && !c.memoryFirst && c.reg0 == X86_REG_ECX;
+namespace {
+
+//   add $4, reg16
+bool stepsInWindow(const Code& c, unsigned reg) {
+  return c.id == X86_INS_ADD && !c.memory && c.reg0 == sixteenBitsOf(reg) && c.imm == kNextWord;
+}
+//   lea 4(reg), %ecx
+bool looksBehind(const Code& c, unsigned reg) {
+  return c.id == X86_INS_LEA && c.reg0 == X86_REG_ECX && c.base == reg && c.disp == kNextWord;
 }
 
-//   cmpl $-1, 4(reg); je wrap
-bool CopyChecker::checkSentinelByFlags(Line& line, const Code& compare, unsigned reg, bool kept,
-                                       std::uint64_t original) {
+}  // namespace
+
+// Whether what is due is
+//   movq reg, %xmm15
+bool CopyChecker::isKeptNext(Line& line, unsigned reg) {
   Code c;
-  if (compare.base != reg || compare.disp != kNextWord || compare.width != 4 ||
-      std::uint32_t(compare.imm) != format::kSentinelWord)
-    return fail(line, compare.address, text(compare)), false;
-  if (!take(line, c) || c.id != X86_INS_JE) return fail(line, c.address, text(c)), false;
-  line.wraps.emplace_back(c.target, line.pc);
+  return code(line, c) && c.id == X86_INS_MOVQ && !c.memory && c.reg0 == X86_REG_XMM15 && c.reg1 == reg;
+}
+
+// Whether what is due looks for the end of the window that the cursor in `reg` is in.
+bool CopyChecker::looksForWindowEnd(Line& line, unsigned reg) {
+  Code c;
+  return code(line, c) && (stepsInWindow(c, reg) || looksBehind(c, reg));
+}
+
+//   add $4, reg16; jc wrap
+// To which the runtime comes back.
+bool CopyChecker::checkWindowByFlags(Line& line, const Code& step, unsigned reg, bool kept,
+                                     std::uint64_t original) {
+  Code c;
+  if (!stepsInWindow(step, reg)) return fail(line, step.address, text(step)), false;
+  if (!take(line, c) || c.id != X86_INS_JB) return fail(line, c.address, text(c)), false;
+  line.wraps.emplace_back(c.target, step.address);
   line.wrapRegisters.push_back(reg);
   line.wrapsKept.push_back(kept);
   line.wrapOrigins.push_back(original);
   return true;
 }
 
-//   mov 4(reg), %ecx; not %ecx; jrcxz 1f; jmp 2f; 1: lea 2f(%rip), reg; jmp *wrap; 2:
-bool CopyChecker::checkSentinelByCount(Line& line, const Code& load, unsigned reg, bool kept) {
-  if (load.id != X86_INS_MOV || load.memoryFirst || load.reg0 != X86_REG_ECX || load.base != reg ||
-      load.disp != kNextWord)
-    return fail(line, load.address, "not a head probe: " + text(load)), false;
+//   lea 4(reg), %ecx; movzwl %cx, %ecx; jrcxz 1f; jmp 2f; 1: lea 2f(%rip), reg; jmp *wrap; 2:
+bool CopyChecker::checkWindowByCount(Line& line, const Code& behind, unsigned reg, bool kept) {
+  if (!looksBehind(behind, reg))
+    return fail(line, behind.address, "not a head probe: " + text(behind)), false;
   Code c, over, go, lea, jump;
-  if (!take(line, c) || c.id != X86_INS_NOT || c.reg0 != X86_REG_ECX)
+  if (!take(line, c) || c.id != X86_INS_MOVZX || c.reg0 != X86_REG_ECX || c.reg1 != X86_REG_CX)
     return fail(line, c.address, "not a head probe: " + text(c)), false;
   if (!take(line, over) || !take(line, go)) return false;
   if (over.id != X86_INS_JRCXZ || over.target != line.pc || go.id != X86_INS_JMP || !go.direct)
@@ -58,15 +74,14 @@ bool CopyChecker::checkSentinelByCount(Line& line, const Code& load, unsigned re
   return true;
 }
 
-// Whether what writes its record behind the cursor in `reg` steps that on its way into xmm15, rather than in
-// memory alone.
-bool CopyChecker::stepsOnTheWay(Line& line, unsigned reg) {
+// Whether what has the header's address besides brings the cursor in `reg` into xmm15.
+bool CopyChecker::keepsByHeader(Line& line, unsigned reg) {
   const std::uint64_t start = line.pc;
-  Code compare, branch, record, step;
-  const bool steps = take(line, compare) && take(line, branch) && take(line, record) && take(line, step) &&
-                     step.id == X86_INS_ADD && !step.memory && step.reg0 == reg;
+  Code step, branch, record, move;
+  const bool keeps = take(line, step) && take(line, branch) && take(line, record) && take(line, move) &&
+                     move.id == X86_INS_MOVQ && !move.memory && move.reg1 == reg;
   line.pc = start;
-  return steps;
+  return keeps;
 }
 
 // Whether what is due is that instruction, of a step of the cursor.
@@ -77,13 +92,6 @@ bool CopyChecker::checkStep(Line& line, unsigned id, const std::function<bool(co
   return fail(line, c.address, "not a step of the cursor: " + text(c)), false;
 }
 
-//   addq $4, (header)
-bool CopyChecker::checkStepInMemory(Line& line, unsigned header) {
-  return checkStep(line, X86_INS_ADD, [header](const Code& c) {
-    return c.memoryFirst && c.base == header && c.disp == 0 && c.imm == kNextWord && c.width == 8;
-  });
-}
-
 //   mov reg, (header)
 bool CopyChecker::checkStoredCursor(Line& line, unsigned reg, unsigned header) {
   return checkStep(line, X86_INS_MOV, [reg, header](const Code& c) {
@@ -92,25 +100,23 @@ bool CopyChecker::checkStoredCursor(Line& line, unsigned reg, unsigned header) {
 }
 
 // With the header's address in a register of its own, and the cursor in xmm15 from now on, or not:
-//   add $4, reg; movq reg, %xmm15; mov reg, (header)
-//   addq $4, (header)
+//   movq reg, %xmm15; mov reg, (header)
+//   mov reg, (header)
 bool CopyChecker::checkClaimByHeader(Line& line, unsigned reg, unsigned header, bool kept) {
-  if (!kept) return checkStepInMemory(line, header);
-  return checkStep(line, X86_INS_ADD,
-                   [reg](const Code& c) { return !c.memory && c.reg0 == reg && c.imm == kNextWord; }) &&
-         checkStep(line, X86_INS_MOVQ,
-                   [reg](const Code& c) { return !c.memory && c.reg0 == X86_REG_XMM15 && c.reg1 == reg; }) &&
-         checkStoredCursor(line, reg, header);
+  const bool isKept = !kept || checkStep(line, X86_INS_MOVQ, [reg](const Code& c) {
+    return !c.memory && c.reg0 == X86_REG_XMM15 && c.reg1 == reg;
+  });
+  return isKept && checkStoredCursor(line, reg, header);
 }
 
 // With the cursor in xmm15:
 //   mov %fs:slot, reg; paddq step(reg), %xmm15; movlps %xmm15, (reg)
-// with the flags dead, or not:
-//   mov %fs:slot, reg; addq $4, (reg)
+// With it in memory alone, and the flags live:
 //   mov %fs:slot, %rcx; lea 4(reg), reg; mov reg, (%rcx)
 bool CopyChecker::checkClaim(Line& line, unsigned reg, bool kept, bool byFlags) {
   constexpr auto kStep = std::int64_t(offsetof(format::SegmentHeader, step));
-  const unsigned header = kept || byFlags ? reg : unsigned{X86_REG_RCX};
+  if (!kept && byFlags) return fail(line, line.pc, "steps the cursor in memory"), false;
+  const unsigned header = kept ? reg : unsigned{X86_REG_RCX};
   if (!checkStep(line, X86_INS_MOV, [header](const Code& c) {
         return c.segment == X86_REG_FS && !c.memoryFirst && c.base == X86_REG_INVALID &&
                c.disp == format::kThreadSlot && c.reg0 == header;
@@ -125,7 +131,6 @@ bool CopyChecker::checkClaim(Line& line, unsigned reg, bool kept, bool byFlags) 
              return c.memoryFirst && c.base == header && c.disp == 0 && c.reg1 == X86_REG_XMM15;
            });
   }
-  if (byFlags) return checkStepInMemory(line, header);
   return reg != header &&
          checkStep(line, X86_INS_LEA,
                    [reg](const Code& c) {

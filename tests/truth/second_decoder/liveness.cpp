@@ -244,6 +244,11 @@ int registerNumber(unsigned reg) {
   return reg < numbers.size() ? numbers[reg] : -1;
 }
 
+unsigned sixteenBitsOf(unsigned reg) {
+  const int number = registerNumber(reg);
+  return number < 0 ? unsigned{X86_REG_INVALID} : kRegisters[unsigned(number)][2];
+}
+
 Effects effectsOf(csh capstone, const cs_insn& insn) {
   Effects out;
   out.address = insn.address;

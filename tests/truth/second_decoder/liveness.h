@@ -76,5 +76,6 @@ std::vector<Needs> liveBefore(const std::vector<Effects>& code, const Elsewhere&
 
 // The number of x86 of any part of a general register; -1 for others.
 int registerNumber(unsigned reg);
+unsigned sixteenBitsOf(unsigned reg);  // Capstone's number of them; of a general register
 
 }  // namespace traceback::truth

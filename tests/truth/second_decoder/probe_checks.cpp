@@ -54,29 +54,28 @@ bool CopyChecker::checkKeeps(Line& line, bool keeps) {
   return true;
 }
 
-//   (mov %fs:slot, reg;) movq (reg), %xmm15; mov (reg), reg    where control comes with something else in it
+//   (mov %fs:slot, reg;) mov (reg), reg; movq reg, %xmm15      where control comes with something else in it
 //   movq %xmm15, reg                                           elsewhere, if the copy keeps the cursor;
 //                                                              behind a call that brings it, with a NOP in
 //                                                              front perhaps
-//   (mov %fs:slot, reg;) mov (reg), reg                        if not
-//   (mov %fs:slot, header;) mov (header), reg                  in place of the first and the last
-// then: is there a sentinel behind it, movl $record, 4(reg), and the step. What is in parentheses, or the
-// movq, was taken already.
+//   (mov %fs:slot, header;) mov (header), reg                  in place of the first, or if not; with the
+//                                                              flags live, in that register itself
+// then: is the word behind it another window's, movl $record to that, and the step. What is in parentheses,
+// or the movq, was taken already.
 bool CopyChecker::checkHead(Line& line, unsigned reg, bool isCopied, std::uint64_t original) {
   Code c;
   bool loads = false;
   const unsigned header = reg;
   if (!isCopied) {
     if (!take(line, c)) return false;
-    loads = c.id == X86_INS_MOVQ && c.reg0 == X86_REG_XMM15 && c.base == reg && c.disp == 0;
-    if (loads && !take(line, c)) return false;
-    if (c.id != X86_INS_MOV || c.memoryFirst || c.width != 8 || (loads && c.reg0 != reg) ||
-        c.base != header || c.disp != 0)
+    if (c.id != X86_INS_MOV || c.memoryFirst || c.width != 8 || c.base != header || c.disp != 0)
       return fail(line, c.address, "does not take the cursor: " + text(c)), false;
     reg = c.reg0;
+    loads = reg == header && isKeptNext(line, reg);
+    if (loads && !take(line, c)) return false;
   }
   const bool hasHeader = !isCopied && reg != header;
-  const bool kept = hasHeader ? stepsOnTheWay(line, reg) : isCopied || loads;
+  const bool kept = hasHeader ? keepsByHeader(line, reg) : isCopied || loads;
   if (!checkKeeps(line, kept)) return false;
   if (isCopied) {
     if (callInFront(line, original) == nullptr) {
@@ -86,14 +85,13 @@ bool CopyChecker::checkHead(Line& line, unsigned reg, bool isCopied, std::uint64
     }
   }
   if (!take(line, c)) return false;
-  const bool byFlags = c.id == X86_INS_CMP;
+  const bool byFlags = c.id == X86_INS_ADD;
   if (hasHeader && !byFlags)
     return fail(line, c.address, "keeps the header, but no flags: " + text(c)), false;
-  if (!(byFlags ? checkSentinelByFlags(line, c, reg, kept, original)
-                : checkSentinelByCount(line, c, reg, kept)))
+  if (!(byFlags ? checkWindowByFlags(line, c, reg, kept, original) : checkWindowByCount(line, c, reg, kept)))
     return false;
-  if (!take(line, c) || c.id != X86_INS_MOV || !c.memoryFirst || c.base != reg || c.disp != kNextWord ||
-      c.width != 4)
+  if (!take(line, c) || c.id != X86_INS_MOV || !c.memoryFirst || c.base != reg ||
+      c.disp != (byFlags ? 0 : kNextWord) || c.width != 4)
     return fail(line, c.address, "no record is written: " + text(c)), false;
   if (!checkRecord(line, c, original)) return false;
   return hasHeader ? checkClaimByHeader(line, reg, header, kept) : checkClaim(line, reg, kept, byFlags);
@@ -219,7 +217,7 @@ bool CopyChecker::checkProbe(Line& line, Probe kind, std::uint64_t original, con
     return false;
   // The first head of a copy may be the first that says where the cursor is.
   const bool isCopied = c.id == X86_INS_MOVQ && c.reg1 == X86_REG_XMM15 && !c.memory &&
-                        line.keeps.value_or(kind == Probe::Head && looksForSentinel(line, c.reg0));
+                        line.keeps.value_or(kind == Probe::Head && looksForWindowEnd(line, c.reg0));
   if (!isCopied &&
       (c.id != X86_INS_MOV || c.segment != X86_REG_FS || c.memoryFirst || c.disp != format::kThreadSlot)) {
     line.pc = start;
@@ -228,10 +226,10 @@ bool CopyChecker::checkProbe(Line& line, Probe kind, std::uint64_t original, con
   found = true;
   const unsigned reg = c.reg0;
   const std::uint64_t core = line.pc;
-  bool isHead = isCopied && looksForSentinel(line, reg);
+  bool isHead = isCopied && looksForWindowEnd(line, reg);
   if (!isCopied) {
     if (!take(line, c)) return false;
-    isHead = c.id == X86_INS_MOVQ || looksForSentinel(line, c.reg0);
+    isHead = isKeptNext(line, c.reg0) || looksForWindowEnd(line, c.reg0);
   }
   if (!isHead) {
     if (!isCopied && (c.id != X86_INS_MOV || c.memoryFirst || c.reg0 != reg || c.base != reg || c.disp != 0))

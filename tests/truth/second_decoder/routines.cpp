@@ -45,23 +45,22 @@ class Reader {
   std::size_t m_at = 0;
 };
 
-// The cursor is in %s. It is stepped in memory, in xmm15, or in %s on its way there, by way of %r:
-//   mov %fs:slot, %s; addq $4, (%s)
+// The cursor is in %s, stepped, and in xmm15, which is not, where it was found there. Else it is stored by
+// way of %r, and in xmm15 if it is kept there:
 //   mov %fs:slot, %s; paddq 48(%s), %xmm15; movlps %xmm15, (%s)
-//   mov %fs:slot, %r; add 48(%r), %s; movq %s, %xmm15; mov %s, (%r)
-bool isClaim(Reader& code, const RecordRoutine& routine, bool loaded) {
+//   mov %fs:slot, %r; (movq %s, %xmm15;) mov %s, (%r)
+bool isClaim(Reader& code, const RecordRoutine& routine) {
   const unsigned s = routine.scratch & 7, high = routine.scratch >> 3;
-  if (!routine.keeps || routine.brought || loaded) {
+  if (routine.brought)
     return code.is(std::format("64{:02x}8b{:02x}2500f0ffff", 0x48 | high << 2, s << 3 | 4)) &&
-           code.is(routine.keeps ? std::format("66{0:02x}0fd4{1:02x}30{0:02x}0f13{2:02x}", 0x44 | high,
-                                               0x78 | s, 0x38 | s)
-                                 : std::format("{:02x}83{:02x}04", 0x48 | high, s));
-  }
+           code.is(std::format("66{0:02x}0fd4{1:02x}30{0:02x}0f13{2:02x}", 0x44 | high, 0x78 | s, 0x38 | s));
   const unsigned r = routine.record & 7, upper = routine.record >> 3;
-  return !routine.restores && r != 4 && r != 5 &&
-         code.is(std::format("64{:02x}8b{:02x}2500f0ffff", 0x48 | upper << 2, r << 3 | 4)) &&
-         code.is(std::format("{0:02x}03{1:02x}3066{2:02x}0f6e{3:02x}{0:02x}89{4:02x}",
-                             0x48 | high << 2 | upper, 0x40 | s << 3 | r, 0x4C | high, 0xF8 | s, s << 3 | r));
+  if (!code.is(std::format("64{:02x}8b{:02x}2500f0ffff", 0x48 | upper << 2, r << 3 | 4))) return false;
+  if (routine.keeps && !code.is(std::format("66{:02x}0f6e{:02x}", 0x4C | high, 0xF8 | s))) return false;
+  const unsigned rex = 0x48 | high << 2 | upper;
+  if (r == 4) return code.is(std::format("{:02x}89{:02x}24", rex, s << 3 | r));
+  if (r == 5) return code.is(std::format("{:02x}89{:02x}00", rex, 0x40 | s << 3 | r));
+  return code.is(std::format("{:02x}89{:02x}", rex, s << 3 | r));
 }
 
 bool readOne(const InstrumentedFile& file, const format::RecordRoutine& entry, RecordRoutine& out) {
@@ -80,32 +79,27 @@ bool readOne(const InstrumentedFile& file, const format::RecordRoutine& entry, R
   const unsigned high = keepsR11 ? 1 : 0;
   if (s != (keepsR11 ? kScratch & 7 : s) || s == 4 || s == 5) return false;
   out.scratch = s | high << 3;
-  bool loads = false;
   if (out.brought) {
     if (!code.is(std::format("66{:02x}0f7e{:02x}", 0x4C | high, 0xF8 | s))) return false;
-  } else {
-    if (!code.is(std::format("64{:02x}8b{:02x}2500f0ffff", 0x48 | high << 2, s << 3 | 4))) return false;
-    loads = (*bytes)[code.offset()] == 0xF3;
-    // movq (%s), %xmm15; mov (%s), %s
-    if ((loads && (!out.keeps || !code.is(std::format("f3{:02x}0f7e{:02x}", 0x44 | high, 0x38 | s)))) ||
-        !code.is(std::format("{:02x}8b{:02x}", 0x48 | high | high << 2, s << 3 | s)))
-      return false;
+  } else if (!code.is(std::format("64{:02x}8b{:02x}2500f0ffff", 0x48 | high << 2, s << 3 | 4)) ||
+             !code.is(std::format("{:02x}8b{:02x}", 0x48 | high | high << 2, s << 3 | s))) {
+    return false;
   }
-  // cmpl $-1, 4(%s); je
-  if (!code.is(std::format("{}83{:02x}04ff74", high != 0 ? "41" : "", 0x78 | s))) return false;
-  const std::uint64_t wrap = code.target(1), resume = code.address();
-  unsigned prefix = code.byte();  // mov %r, 4(%s)
+  const std::uint64_t resume = code.address();
+  // add $4, %s16; jc
+  if (!code.is(std::format("66{}83{:02x}0472", high != 0 ? "41" : "", 0xC0 | s))) return false;
+  const std::uint64_t wrap = code.target(1);
+  unsigned prefix = code.byte();  // mov %r, (%s)
   if (prefix == 0x89)
     prefix = 0x40;
   else if (!code.is("89"))
     return false;
   const unsigned operands = code.byte();
-  if ((prefix & 0xFB) != (0x40 | high) || (operands & 0xC7) != (0x40 | s) || code.byte() != 4 ||
-      code.offset() != entry.written)
+  if ((prefix & 0xFB) != (0x40 | high) || (operands & 0xC7) != s || code.offset() != entry.written)
     return false;
   out.record = (operands >> 3 & 7) | ((prefix & 4) != 0 ? 8U : 0U);
   if (out.record == out.scratch || (out.restores && out.record != 1)) return false;
-  if (!isClaim(code, out, loads) || code.offset() != entry.claimed) return false;
+  if (!isClaim(code, out) || code.offset() != entry.claimed) return false;
   if ((keepsR11 && !code.is("4c8b5c24f0")) || (out.restores && !code.is("488b4c24f8")) || !code.is("c3"))
     return false;
   if (code.offset() != entry.wrap || wrap != code.address()) return false;
@@ -135,7 +129,7 @@ bool readOne(const InstrumentedFile& file, const format::BitRoutine& entry, BitR
          code.is("488b4c24f0488b4424f8c3") && code.offset() == entry.size;
 }
 
-//   mov %fs:slot, %r; movq (%r), %xmm15; mov (%r), %r; ret
+//   mov %fs:slot, %r; mov (%r), %r; movq %r, %xmm15; ret
 bool readOne(const InstrumentedFile& file, const format::LoadRoutine& entry, LoadRoutine& out) {
   const auto bytes = file.elf.at(entry.start, entry.size);
   const unsigned r = entry.reg & 7, high = entry.reg >> 3;
@@ -143,9 +137,8 @@ bool readOne(const InstrumentedFile& file, const format::LoadRoutine& entry, Loa
   Reader code(*bytes, entry.start);
   out.reg = entry.reg;
   return code.is(std::format("64{:02x}8b{:02x}2500f0ffff", 0x48 | high << 2, r << 3 | 4)) &&
-         code.is(std::format("f3{:02x}0f7e{:02x}", 0x44 | high, 0x38 | r)) &&
-         code.is(std::format("{:02x}8b{:02x}c3", 0x48 | high | high << 2, r << 3 | r)) &&
-         code.offset() == entry.size;
+         code.is(std::format("{:02x}8b{:02x}", 0x48 | high | high << 2, r << 3 | r)) &&
+         code.is(std::format("66{:02x}0f6e{:02x}c3", 0x4C | high, 0xF8 | r)) && code.offset() == entry.size;
 }
 
 class AllRoutines {
