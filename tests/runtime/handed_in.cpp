@@ -74,8 +74,8 @@ void beginProcess(std::uint64_t mostRings) {
   memoryIsThere = true;
   ringsAreUnmapped = false;
   mappings = 0;
-  const auto base = reinterpret_cast<std::uint64_t>(inject::lastCursor() + 1);
-  inject::traceback_probation = {base, base, 0, 1, 1, 0, 1, 0, {format::kCursorStep, 0}};
+  constexpr std::uint64_t kEnd = format::kWindowSize - sizeof(format::Word);
+  inject::traceback_probation = {kEnd, kEnd, 0, 1, 1, 0, 1, 0, {format::kCursorStep, 0}};
 }
 
 void setMemoryIsThere(bool isThere) { memoryIsThere = isThere; }
@@ -152,7 +152,6 @@ constinit Process process;
 // In wrap.S, where the runtime is injected.
 extern "C" {
 SegmentHeader traceback_probation;
-alignas(format::kWindowSize) Word traceback_probation_words[format::kWindowSize / sizeof(Word)];
 }
 
 std::uint64_t timeStamp() { return ++now; }

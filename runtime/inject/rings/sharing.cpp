@@ -10,11 +10,6 @@ namespace traceback::inject {
 
 namespace {
 
-void leaveProbationAsItWas() {
-  if (traceback_probation.cursor != traceback_probation.base)
-    __atomic_store_n(&traceback_probation.cursor, traceback_probation.base, __ATOMIC_RELAXED);
-}
-
 bool isGone(const Sharer& sharer) {
   constexpr long kNoSuchProcess = -3;  // -ESRCH
   if (sharer.tid == 0) return false;  // it is being made
@@ -98,7 +93,7 @@ bool isTimeToNotice(const Thread& t, std::uint64_t stackPointer) {
 
 Word* cursorOfSharer(Thread& t) {
   constexpr std::uint64_t kPause = 1 << 20;  // ticks: less than a millisecond
-  leaveProbationAsItWas();
+  resetProbation();
   const std::uint64_t now = processorTicks();
   if (now - t.lastLook < kPause || process.sandboxed || t.handlers != 0) return lastCursor();
   t.lastLook = now;

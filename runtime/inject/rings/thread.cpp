@@ -25,14 +25,18 @@ constexpr ThreadBlock initialBlock(std::index_sequence<I...>) {
 
 static_assert(sizeof(Thread) % 64 == 0 && sizeof(ThreadBlock) == sizeof(Thread) + format::kThreadBlockSize);
 
-// For threads whose records nobody reads: the last words of one of these, whose other pages nobody touches.
-// Threads take them in turn, and may have the same one, which takes time alone.
-struct alignas(format::kWindowSize) DiscardWindow {
-  Word words[format::kWindowSize / sizeof(Word)];
-};
+// Whole windows, with what may be before the first: older linkers do not put a library where it wants to be.
+// Of each only the last page is ever touched. The first is for who is on probation. The others are for
+// threads whose records nobody reads, which take them in turn, and may have the same one, which takes time
+// alone.
 constexpr unsigned kDiscardWindows = 32;
-constinit DiscardWindow discardWindows[kDiscardWindows] = {};
+constinit std::uint8_t windows[(1 + kDiscardWindows + 1) * format::kWindowSize] = {};
 constinit unsigned windowsTaken = 0;
+
+std::uint64_t endOfWindow(unsigned number) {
+  const std::uint64_t first = reinterpret_cast<std::uint64_t>(windows) / format::kWindowSize + 1;
+  return (first + number + 1) * format::kWindowSize;
+}
 
 template <int I>
 void saveSpill(Spills& spills) {
@@ -48,6 +52,12 @@ static_assert(format::kSpillSlots == 4);
 
 Thread& thread() { return block.self; }
 
+Word* lastCursor() { return reinterpret_cast<Word*>(endOfWindow(0)) - 2; }
+void resetProbation() {
+  const std::uint64_t end = reinterpret_cast<std::uint64_t>(lastCursor() + 1);
+  if (traceback_probation.cursor != end) __atomic_store_n(&traceback_probation.cursor, end, __ATOMIC_RELAXED);
+}
+
 void saveSpills(Spills& s) { saveSpill<0>(s), saveSpill<1>(s), saveSpill<2>(s), saveSpill<3>(s); }
 void restoreSpills(const Spills& s) {
   restoreSpill<0>(s), restoreSpill<1>(s), restoreSpill<2>(s), restoreSpill<3>(s);
@@ -58,9 +68,7 @@ bool threadSlotInPlace() {
   __asm__("movq %%fs:0, %0" : "=r"(threadPointer));
   const auto place = threadPointer + static_cast<std::int64_t>(format::kThreadSlot);
   const auto start = reinterpret_cast<std::uint64_t>(block.slots);
-  return place >= start && place + 8 * (1 + format::kSpillSlots) <= start + sizeof block.slots &&
-         reinterpret_cast<std::uint64_t>(traceback_probation_words) % format::kWindowSize == 0 &&
-         reinterpret_cast<std::uint64_t>(discardWindows) % format::kWindowSize == 0;
+  return place >= start && place + 8 * (1 + format::kSpillSlots) <= start + sizeof block.slots;
 }
 
 namespace {
@@ -85,8 +93,7 @@ void enterDiscard(Thread& t) {
   if (t.discardWindow == 0)
     t.discardWindow = static_cast<std::uint8_t>(1 + __atomic_fetch_add(&windowsTaken, 1u, __ATOMIC_RELAXED) %
                                                         kDiscardWindows);
-  DiscardWindow* const window = discardWindows + (t.discardWindow - 1);
-  const auto base = reinterpret_cast<std::uint64_t>(window + 1) - kDiscardWords * sizeof(Word);
+  const std::uint64_t base = endOfWindow(t.discardWindow) - kDiscardWords * sizeof(Word);
   t.discard = {base, base, 0, kDiscardWords, 1, 0, kDiscardWords, 0, {format::kCursorStep, 0}};
   compilerBarrier();
   setSlot(&t.discard);

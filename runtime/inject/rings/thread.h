@@ -102,13 +102,14 @@ void restoreSpills(const Spills& spills);
 
 // The segment of every thread that has not run traced code yet: its cursor stands at the end of a window, so
 // that its first head probe comes to the runtime. Threads race on the cursor, harmlessly: each wrap puts it
-// back. (Defined in wrap.S: both must hold from the moment the library is mapped and relocated.)
+// back. (Defined in wrap.S: it must hold from the moment the library is mapped and relocated.)
 extern "C" SegmentHeader traceback_probation;
-extern "C" Word traceback_probation_words[format::kWindowSize / sizeof(Word)];
-// Behind it there is one word that anybody may write, and then the window's end.
-inline Word* lastCursor() { return traceback_probation_words + format::kWindowSize / sizeof(Word) - 2; }
+// Behind it there is one word that anybody may write, and then a window's end.
+Word* lastCursor();
+// Has the cursor of probation stand at that end.
+void resetProbation();
 
-// Whether the fixed place lies among our slots in this process, and our windows where windows lie.
+// Whether the fixed place lies among our slots in this process.
 bool threadSlotInPlace();
 
 void enterDiscard(Thread& t);

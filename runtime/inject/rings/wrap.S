@@ -141,20 +141,16 @@ traceback_wrap_kept_entries:
   // The probation segment: see thread.h.
   .data
   .p2align 6
-  .globl traceback_probation, traceback_probation_words
-  .hidden traceback_probation, traceback_probation_words
+  .globl traceback_probation
+  .hidden traceback_probation
 traceback_probation:
   .set kWindow, 1 << 16
-  .quad traceback_probation_words + kWindow - 4 // cursor
-  .quad traceback_probation_words + kWindow - 4 // base
-  .quad 0                                       // ordinal
-  .long 1, 1                                    // words, sub-buffers
-  .quad 0                                       // offset in the file
-  .long 1, 0                                    // stride, reserved
-  .quad 4, 0                                    // step
-  .bss
-  .p2align 16
-traceback_probation_words:
-  .skip kWindow
+  .quad kWindow - 4 // cursor: a window's end, where no word is before the first wrap
+  .quad kWindow - 4 // base
+  .quad 0           // ordinal
+  .long 1, 1        // words, sub-buffers
+  .quad 0           // offset in the file
+  .long 1, 0        // stride, reserved
+  .quad 4, 0        // step
 
   .section .note.GNU-stack, "", @progbits

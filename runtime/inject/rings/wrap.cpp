@@ -22,8 +22,7 @@ namespace {
 Word* freshCursor(std::uint64_t stackPointer) {
   if (inForkedChild()) childStarted();
   Thread& t = thread();
-  if (traceback_probation.cursor != traceback_probation.base)
-    __atomic_store_n(&traceback_probation.cursor, traceback_probation.base, __ATOMIC_RELAXED);
+  resetProbation();
   if (slot() == &traceback_probation || t.state == ThreadState::Probation) {
     attach(t);
     if (t.state == ThreadState::Traced) startWatcher();
