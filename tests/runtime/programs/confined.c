@@ -166,8 +166,10 @@ static long cloneAlone(char* stackEnd) {
   return result;
 }
 
+// Sleeps leave records of their own, in the ring that the other one has by mistake: one that ends a
+// sub-buffer would keep it from coming to that end.
 static void awaitEnd(long tid) {
-  while (!__atomic_load_n(&cloned, __ATOMIC_ACQUIRE) || !syscall(SYS_tgkill, getpid(), tid, 0)) usleep(100);
+  while (!__atomic_load_n(&cloned, __ATOMIC_ACQUIRE) || !syscall(SYS_tgkill, getpid(), tid, 0)) usleep(10000);
   usleep(20000);
 }
 
