@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <optional>
 #include <span>
 
 #include "instrument/emit/code_builder.h"

@@ -25,8 +25,10 @@ Limits currentLimits() {
   const Environment& environment = process.environment;
   Limits limits{environment.mostRings == 0 ? kUsualRings : static_cast<unsigned>(environment.mostRings),
                 kMaxRings + kMaxEndedRings};
-  if (environment.mostBytes != 0 && environment.mostBytes / ringMemory() < limits.all)
-    limits.all = static_cast<unsigned>(environment.mostBytes / ringMemory());
+  if (environment.mostBytes != 0) {
+    const std::uint64_t affordable = environment.mostBytes / ringMemory();
+    if (affordable < limits.all) limits.all = static_cast<unsigned>(affordable);
+  }
   if (limits.live > kMaxRings) limits.live = kMaxRings;
   if (limits.live > limits.all) limits.live = limits.all;
   return limits;

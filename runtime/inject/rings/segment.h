@@ -31,8 +31,9 @@ Word* cursorForHead(SegmentHeader& segment);
 // What a head does without its probe: writes the record behind such a cursor, and steps it.
 void writeHead(SegmentHeader& segment, Word* cursor, Word record);
 
-// Whether the cursor was stepped over the end of its sub-buffer: where two had the segment at once, a thread
-// and the handler of a signal that the runtime did not see, their probes may have stepped it for each other.
+// Whether the cursor is in no sub-buffer, or not in the one in use: where two had the segment at once, a
+// thread and the handler of a signal that the runtime did not see, one may have stored a cursor that it took
+// before the other left that sub-buffer.
 bool isAstray(const SegmentHeader& segment);
 
 // Whether the sub-buffer in use is full.

@@ -144,9 +144,8 @@ traceback_wrap_kept_entries:
   .globl traceback_probation
   .hidden traceback_probation
 traceback_probation:
-  .set kWindow, 1 << 16
-  .quad kWindow - 4 // cursor: a window's end, where no word is before the first wrap
-  .quad kWindow - 4 // base
+  .quad -4          // cursor: the end of a window of any size, where no word is before the first wrap
+  .quad 0           // base
   .quad 0           // ordinal
   .long 1, 1        // words, sub-buffers
   .quad 0           // offset in the file

@@ -27,13 +27,17 @@ bool looksBehind(const Code& c, unsigned reg) {
   return c.id == X86_INS_LEA && c.reg0 == X86_REG_ECX && c.base == reg && c.disp == kNextWord;
 }
 
+//   movq reg, %xmm15
+bool bringsIntoXmm15(const Code& c, unsigned reg) {
+  return c.id == X86_INS_MOVQ && !c.memory && c.reg0 == X86_REG_XMM15 && c.reg1 == reg;
+}
+
 }  // namespace
 
-// Whether what is due is
-//   movq reg, %xmm15
+// Whether what is due brings the cursor in `reg` into xmm15.
 bool CopyChecker::isKeptNext(Line& line, unsigned reg) {
   Code c;
-  return code(line, c) && c.id == X86_INS_MOVQ && !c.memory && c.reg0 == X86_REG_XMM15 && c.reg1 == reg;
+  return code(line, c) && bringsIntoXmm15(c, reg);
 }
 
 // Whether what is due looks for the end of the window that the cursor in `reg` is in.
@@ -79,7 +83,7 @@ bool CopyChecker::keepsByHeader(Line& line, unsigned reg) {
   const std::uint64_t start = line.pc;
   Code step, branch, record, move;
   const bool keeps = take(line, step) && take(line, branch) && take(line, record) && take(line, move) &&
-                     move.id == X86_INS_MOVQ && !move.memory && move.reg1 == reg;
+                     bringsIntoXmm15(move, reg);
   line.pc = start;
   return keeps;
 }
@@ -103,9 +107,8 @@ bool CopyChecker::checkStoredCursor(Line& line, unsigned reg, unsigned header) {
 //   movq reg, %xmm15; mov reg, (header)
 //   mov reg, (header)
 bool CopyChecker::checkClaimByHeader(Line& line, unsigned reg, unsigned header, bool kept) {
-  const bool isKept = !kept || checkStep(line, X86_INS_MOVQ, [reg](const Code& c) {
-    return !c.memory && c.reg0 == X86_REG_XMM15 && c.reg1 == reg;
-  });
+  const bool isKept =
+      !kept || checkStep(line, X86_INS_MOVQ, [reg](const Code& c) { return bringsIntoXmm15(c, reg); });
   return isKept && checkStoredCursor(line, reg, header);
 }
 
