@@ -17,6 +17,7 @@ Writes a table to standard output and to build/bench.md. What was measured is ke
 """
 
 import argparse
+import contextlib
 import os
 import pathlib
 import platform
@@ -33,32 +34,30 @@ import serving  # noqa: E402
 import techniques  # noqa: E402
 from harness import hash_of  # noqa: E402
 from results import Results  # noqa: E402
-from state import alone_in  # noqa: E402
+from state import alone_in, end_when_told  # noqa: E402
 
 PARTS = ["overhead", "techniques", "servers", "peers", "instrument", "load", "viewer", "scale"]
 
 
 def measure_programs(results: Results, options, part: str, bench: overhead.Overhead) -> None:
-    for program in overhead.chosen(options.only):
-        results.measured(f"{part} {program.name}", lambda program=program: bench.of(program, options.rounds))
-    bench.close()
+    with contextlib.closing(bench):
+        for program in overhead.chosen(options.only):
+            results.measured(f"{part} {program.name}", lambda program=program: bench.of(program, options.rounds))
 
 
 def measure_servers(results: Results, options, build: str, state: pathlib.Path) -> None:
-    bench = serving.Serving(options.programs, state, build)
-    for name, load in serving.LOADS.items():
-        if not options.only or name in options.only:
-            results.measured(f"servers {name}", lambda load=load: bench.of(load, options.rounds, options.seconds))
-    bench.close()
+    with contextlib.closing(serving.Serving(options.programs, state, build)) as bench:
+        for name, load in serving.LOADS.items():
+            if not options.only or name in options.only:
+                results.measured(f"servers {name}", lambda load=load: bench.of(load, options.rounds, options.seconds))
 
 
 def measure_peers(results: Results, options, traceback: pathlib.Path, state: pathlib.Path) -> None:
-    bench = peers.Peers(traceback, state)
     tool = next(options.programs.rglob("bench_load"), None)
-    for source in peers.SOURCES:
-        if not options.only or source.name in options.only:
-            results.measured(f"peers {source.name}", lambda source=source: bench.of_source(source, options.rounds, tool))
-    bench.close()
+    with contextlib.closing(peers.Peers(traceback, state)) as bench:
+        for source in peers.SOURCES:
+            if not options.only or source.name in options.only:
+                results.measured(f"peers {source.name}", lambda source=source: bench.of_source(source, options.rounds, tool))
 
 
 def measure_loading(results: Results, options, parts: list[str], traceback: pathlib.Path, state: pathlib.Path) -> None:
@@ -106,6 +105,7 @@ def main() -> int:
     options.programs = options.programs.resolve()
     state = options.state.resolve()
     held = alone_in(state)  # noqa: F841
+    end_when_told()
     traceback = options.programs / "bin" / "traceback"
     build = hash_of(traceback) + hash_of(options.programs / "lib" / "libtraceback.so")
     results = Results(state / "results.json", build)

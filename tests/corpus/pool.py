@@ -2,12 +2,12 @@
 
 import concurrent.futures
 import queue
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterable
 
 from runner import Runner
+from state import end_when_told
 
 
 class Clock:
@@ -38,8 +38,7 @@ class Pool:
         self.count, self.free, self.all = count, queue.Queue(), [make() for _ in range(count)]
         for runner in self.all:
             self.free.put(runner)
-        # Asked to end, it ends as by ^C: nothing stays behind.
-        signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+        end_when_told()
 
     def __enter__(self):
         return self

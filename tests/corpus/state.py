@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import threading
@@ -45,6 +46,11 @@ class State:
             beside = self.file.with_suffix(".new")
             beside.write_text(json.dumps(self.all, indent=1))
             os.replace(beside, self.file)
+
+
+def end_when_told() -> None:
+    """Asked to end, a run ends as by ^C, which need not be heeded in the background: nothing stays behind."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def alone_in(folder: pathlib.Path):

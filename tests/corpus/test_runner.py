@@ -55,6 +55,14 @@ class Running(unittest.TestCase):
                              check=False, capture_output=True, text=True)
         self.assertIn("KeyboardInterrupt", ran.stderr)
 
+    def test_a_run_in_the_background_that_is_told_to_end_ends_as_by_an_interrupt(self):
+        show = ("import os, signal, state; state.end_when_told()\n"
+                "try: os.kill(os.getpid(), signal.SIGTERM); signal.pause()\n"
+                "except KeyboardInterrupt: print('cleaned up')")
+        said = subprocess.run([sys.executable, "-c", show], cwd=HERE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN), check=True,
+                              capture_output=True, text=True).stdout
+        self.assertEqual(said, "cleaned up\n")
+
     def test_another_user_finds_the_runtime(self):
         if os.getuid() != 0 or subprocess.run(["setpriv", "--reuid=65534", "true"], check=False, capture_output=True).returncode != 0:
             self.skipTest("only root can be another user")
