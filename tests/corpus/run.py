@@ -17,6 +17,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import quick  # noqa: E402
 import whole  # noqa: E402
+from state import end_when_told  # noqa: E402
 
 
 def take_signals() -> None:
@@ -47,6 +48,7 @@ def main() -> int:
     parser.add_argument("--state", type=pathlib.Path, default="build/check/corpus", help=argparse.SUPPRESS)
     options = parser.parse_args()
     take_signals()
+    end_when_told()
     return quick.main(options) if options.quick else whole.main(options)
 
 

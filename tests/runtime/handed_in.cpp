@@ -74,8 +74,8 @@ void beginProcess(std::uint64_t mostRings) {
   memoryIsThere = true;
   ringsAreUnmapped = false;
   mappings = 0;
-  constexpr std::uint64_t kEnd = format::kWindowSize - sizeof(format::Word);
-  inject::traceback_probation = {kEnd, kEnd, 0, 1, 1, 0, 1, 0, {format::kCursorStep, 0}};
+  inject::traceback_probation = {-sizeof(format::Word),   0, 0, 1, 1, 0, 1, 0,
+                                 {format::kCursorStep, 0}};  // as in wrap.S
 }
 
 void setMemoryIsThere(bool isThere) { memoryIsThere = isThere; }

@@ -54,6 +54,8 @@ class Server:
         with open(self.out, "wb") as out:
             self.process = subprocess.Popen(["bash", "--norc", script], cwd=self.folder, env=self.place.environment(), stdin=subprocess.PIPE, stdout=out,
                                             stderr=subprocess.STDOUT, start_new_session=True)
+        self.loading: subprocess.Popen | None = None
+        soak.running.append(self)
 
     def started(self) -> bool:
         while self.process.poll() is None:
@@ -69,9 +71,12 @@ class Server:
     def loaded(self, seconds: float) -> tuple[int, str]:
         """The requests that were answered, and what tells of those that were not."""
         text = self.load.text.format(seconds=int(seconds), half=max(1, int(seconds / 2)))
-        ran = subprocess.run(["bash", "--norc", "-c", text], cwd=self.folder, capture_output=True, text=True, errors="replace", check=False)
-        failed = re.search(f".*(?:{self.load.failures}).*", ran.stdout + ran.stderr)
-        return sum(int(number) for number in re.findall(self.load.requests, ran.stdout)), failed[0] if failed else ""
+        self.loading = subprocess.Popen(["bash", "--norc", "-c", text], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+                                        start_new_session=True)
+        out, err = self.loading.communicate()
+        self.loading = None
+        failed = re.search(f".*(?:{self.load.failures}).*", out + err)
+        return sum(int(number) for number in re.findall(self.load.requests, out)), failed[0] if failed else ""
 
     def stopped(self) -> bool:
         self.process.stdin.write(b"\n")
@@ -83,10 +88,11 @@ class Server:
         return "STOPPED 0" in self.out.read_text(errors="replace")
 
     def close(self) -> None:
-        try:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        for process in filter(None, (self.loading, self.process)):
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
         self.process.wait()
         self.place.__exit__()
 

@@ -28,7 +28,7 @@ import load  # noqa: E402
 import report  # noqa: E402
 import rounds  # noqa: E402
 from scenario import Soak  # noqa: E402
-from state import State, alone_in, build_of, commit_of  # noqa: E402
+from state import State, alone_in, build_of, commit_of, end_when_told  # noqa: E402
 
 SCENARIOS = {"kills": kills, "churn": churn, "nginx": load, "redis": load, "tests": rounds}
 
@@ -48,6 +48,8 @@ def perform(soak: Soak, state: State, name: str) -> dict:
     so_far = known.get("so far", {})
     arguments = [soak, name, save] if SCENARIOS[name] is load else [soak, {} if soak.again or so_far.get("build") != state.build else so_far, save]
     said = SCENARIOS[name].run(*arguments)
+    if soak.stopped.is_set():
+        return said
     save({"done": True} if name != "tests" else said)
     state.note(known, "whole", "; ".join(said["problems"]), result=said)
     soak.say(f"{name}: {'FAILED: ' + said['problems'][0] if said['problems'] else 'passed'}")
@@ -64,6 +66,7 @@ def main() -> int:
     parser.add_argument("--state", type=pathlib.Path, default="build/check/soak", help=argparse.SUPPRESS)
     options = parser.parse_args()
     held = alone_in(options.state)  # noqa: F841
+    end_when_told()
     soak = Soak(options.programs.resolve(), options.state.resolve(), options.minutes, options.again, options.tests)
     state = State(options.state / "state.json", build_of(soak.programs), commit_of(HERE))
 
@@ -73,14 +76,21 @@ def main() -> int:
     def in_turn(names: list[str]) -> None:
         for name in names:
             results[name] = perform(soak, state, name)
+            if soak.stopped.is_set():
+                return
             report.write(soak, state, {each: results[each] for each in SCENARIOS if each in results}, SCENARIOS)
 
     in_turn([name for name in chosen if name in ("kills", "churn")])
-    together = [threading.Thread(target=in_turn, args=([name],)) for name in chosen if name in load.LOADS]
-    for thread in together:
-        thread.start()
-    for thread in together:
-        thread.join()
+    # Threads that the end of this program does not wait for: servers are stopped then.
+    together = [threading.Thread(target=in_turn, args=([name],), daemon=True) for name in chosen if name in load.LOADS]
+    try:
+        for thread in together:
+            thread.start()
+        for thread in together:
+            thread.join()
+    except KeyboardInterrupt:
+        soak.stop()
+        raise
     in_turn([name for name in chosen if name == "tests"])
     print(report.text(state, {name: results[name] for name in chosen}, SCENARIOS))
     return 1 if any(result["problems"] for result in results.values()) else 0

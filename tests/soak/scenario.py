@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import threading
 
 
 @dataclasses.dataclass
@@ -16,6 +17,8 @@ class Soak:
     minutes: float
     again: bool
     tests: str  # regular expression: of these names
+    running: list = dataclasses.field(default_factory=list)  # what a thread has started; each has a close()
+    stopped: threading.Event = dataclasses.field(default_factory=threading.Event)
 
     @property
     def traceback(self) -> pathlib.Path:
@@ -23,6 +26,12 @@ class Soak:
 
     def say(self, text: str) -> None:
         print(f"soak: {text}", flush=True)
+
+    def stop(self) -> None:
+        """What runs in other threads than the caller's ends, and what they then say of it does not count."""
+        self.stopped.set()
+        for each in list(self.running):
+            each.close()
 
 
 class Place:
