@@ -6,7 +6,6 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,7 @@ import time
 import data
 from jobs import Script
 from objects import LEFT_OUT, RUNTIME, SHOWN, Objects, is_elf, observer
+from processes import kill_group
 
 SECONDS_PLAIN = 60
 PATIENCE = 4  # so many times longer may it take when it is repeated
@@ -123,7 +123,7 @@ class Runner:
             raise Late(f"did not end within {limit:.0f} s (load {os.getloadavg()[0]:.1f})") from None
         finally:
             self.running = None
-            self.kill(process)
+            kill_group(process)
             process.wait()
             if self.stopped:
                 raise Stopped
@@ -132,13 +132,7 @@ class Runner:
         """Ends what runs, and whatever would run next."""
         self.stopped = True
         if (running := self.running) is not None:
-            self.kill(running)
-
-    def kill(self, process: subprocess.Popen) -> None:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+            kill_group(running)
 
     def listing(self, name: str) -> pathlib.Path:
         """An empty file to which whatever user's processes append lines."""

@@ -4,18 +4,17 @@
     test_narrow.py --programs FOLDER --folder FOLDER     FOLDER: of the build; and one to work in
 """
 
-import argparse
 import math
 import pathlib
 import shutil
 import stat
 import subprocess
 import sys
-import unittest
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE))
 import narrow  # noqa: E402
+import of_build  # noqa: E402
 from checks import Checks  # noqa: E402
 from jobs import Script  # noqa: E402
 from objects import Objects  # noqa: E402
@@ -65,10 +64,7 @@ def functions(letter: str) -> str:
     return "\n".join(f"__attribute__((noipa)) unsigned {letter}{i:02}(unsigned x) {{ return (x ^ {constant(letter, i):#x}u) * 3; }}" for i in range(COUNT))
 
 
-class Narrow(unittest.TestCase):
-    programs: pathlib.Path
-    folder: pathlib.Path
-
+class Narrow(of_build.OfBuild):
     @classmethod
     def setUpClass(cls):
         shutil.rmtree(cls.folder, ignore_errors=True)
@@ -126,9 +122,4 @@ class Narrow(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--programs", type=pathlib.Path, required=True)
-    parser.add_argument("--folder", type=pathlib.Path, required=True)
-    options, rest = parser.parse_known_args()
-    Narrow.programs, Narrow.folder = options.programs.resolve(), options.folder.resolve()
-    unittest.main(argv=[sys.argv[0], *rest])
+    of_build.main()

@@ -4,17 +4,16 @@
     test_runner.py --programs FOLDER --folder FOLDER     FOLDER: of the build; and one to work in
 """
 
-import argparse
 import os
 import pathlib
 import shutil
 import signal
 import subprocess
 import sys
-import unittest
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE))
+import of_build  # noqa: E402
 from jobs import Script  # noqa: E402
 from objects import Objects  # noqa: E402
 from runner import Late, Runner  # noqa: E402
@@ -24,10 +23,7 @@ from whole import judge, result_name  # noqa: E402
 IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGUSR1)
 
 
-class Running(unittest.TestCase):
-    programs: pathlib.Path
-    folder: pathlib.Path
-
+class Running(of_build.OfBuild):
     @classmethod
     def setUpClass(cls):
         shutil.rmtree(cls.folder, ignore_errors=True)
@@ -169,9 +165,4 @@ class Running(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--programs", type=pathlib.Path, required=True)
-    parser.add_argument("--folder", type=pathlib.Path, required=True)
-    options, rest = parser.parse_known_args()
-    Running.programs, Running.folder = options.programs.resolve(), options.folder.resolve()
-    unittest.main(argv=[sys.argv[0], *rest])
+    of_build.main()

@@ -1,11 +1,9 @@
 """Servers under load, a snap of each of their processes every minute: no request fails, nothing grows, each snap opens cleanly."""
 
 import dataclasses
-import os
 import pathlib
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -16,6 +14,7 @@ from scenario import Place, Soak, snapped
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "corpus"))
 import servers  # noqa: E402
+from processes import kill_group  # noqa: E402
 
 LOADED, MINUTE = 45.0, 60.0  # seconds of each minute that the load lasts: the rest is for a look at rest
 
@@ -55,6 +54,7 @@ class Server:
             self.process = subprocess.Popen(["bash", "--norc", script], cwd=self.folder, env=self.place.environment(), stdin=subprocess.PIPE, stdout=out,
                                             stderr=subprocess.STDOUT, start_new_session=True)
         self.loading: subprocess.Popen | None = None
+        self.closing = threading.Lock()
         soak.running.append(self)
 
     def started(self) -> bool:
@@ -88,13 +88,15 @@ class Server:
         return "STOPPED 0" in self.out.read_text(errors="replace")
 
     def close(self) -> None:
-        for process in filter(None, (self.loading, self.process)):
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        self.process.wait()
-        self.place.__exit__()
+        """Once: of two threads that ask for it, the second waits until the first has done it."""
+        with self.closing:
+            if self not in self.soak.running:
+                return
+            for process in filter(None, (self.loading, self.process)):
+                kill_group(process)
+            self.process.wait()
+            self.place.__exit__()
+            self.soak.running.remove(self)
 
 
 def minute(server: Server, known: dict, snaps: pathlib.Path) -> None:

@@ -33,8 +33,8 @@ from state import State, alone_in, build_of, commit_of, end_when_told  # noqa: E
 SCENARIOS = {"kills": kills, "churn": churn, "nginx": load, "redis": load, "tests": rounds}
 
 
-def perform(soak: Soak, state: State, name: str) -> dict:
-    """What is known of it, once it has run; or from before, if it has passed."""
+def perform(soak: Soak, state: State, name: str) -> dict | None:
+    """What is known of it, once it has run; or from before, if it has passed. None if it was stopped."""
     known = state.of("soak", name, f"{soak.minutes} minutes" if name in load.LOADS else name)
     if known["modes"].get("whole", {}).get("why", "not run") == "" and not soak.again and name != "tests":
         soak.say(f"{name}: has passed with this build")
@@ -49,7 +49,7 @@ def perform(soak: Soak, state: State, name: str) -> dict:
     arguments = [soak, name, save] if SCENARIOS[name] is load else [soak, {} if soak.again or so_far.get("build") != state.build else so_far, save]
     said = SCENARIOS[name].run(*arguments)
     if soak.stopped.is_set():
-        return said
+        return None
     save({"done": True} if name != "tests" else said)
     state.note(known, "whole", "; ".join(said["problems"]), result=said)
     soak.say(f"{name}: {'FAILED: ' + said['problems'][0] if said['problems'] else 'passed'}")
@@ -75,9 +75,10 @@ def main() -> int:
 
     def in_turn(names: list[str]) -> None:
         for name in names:
-            results[name] = perform(soak, state, name)
-            if soak.stopped.is_set():
+            said = perform(soak, state, name)
+            if said is None:
                 return
+            results[name] = said
             report.write(soak, state, {each: results[each] for each in SCENARIOS if each in results}, SCENARIOS)
 
     in_turn([name for name in chosen if name in ("kills", "churn")])

@@ -4,7 +4,6 @@
     test_told_to_end.py --programs FOLDER --folder FOLDER     FOLDER: of the build; and one to work in
 """
 
-import argparse
 import json
 import os
 import pathlib
@@ -13,9 +12,11 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 
 HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "corpus"))
+import of_build  # noqa: E402
+
 # In the place of nginx, a shell that serves nobody; and of its load, one that goes on for longer than it may.
 SOAK = """
 import sys
@@ -39,10 +40,7 @@ def running(argument: str) -> list[str]:
     return [line for line in found if argument in line]
 
 
-class ToldToEnd(unittest.TestCase):
-    programs: pathlib.Path
-    folder: pathlib.Path
-
+class ToldToEnd(of_build.OfBuild):
     def test_a_soak_with_a_server_under_load_leaves_nothing_behind(self):
         shutil.rmtree(self.folder, ignore_errors=True)
         state, temporary = self.folder / "state", self.folder / "tmp"
@@ -69,9 +67,4 @@ class ToldToEnd(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--programs", type=pathlib.Path, required=True)
-    parser.add_argument("--folder", type=pathlib.Path, required=True)
-    options, rest = parser.parse_known_args()
-    ToldToEnd.programs, ToldToEnd.folder = options.programs.resolve(), options.folder.resolve()
-    unittest.main(argv=[sys.argv[0], *rest])
+    of_build.main()
