@@ -92,9 +92,10 @@ class Report:
         self.lines += rows("file left alone | why", alone) + rows("under 95 % | instrumented | of", poor)
 
     def files(self) -> None:
-        """What the second decoder and eu-elflint say of each file written."""
+        """What the second decoder and eu-elflint say of each file written, in other runs and their modes, too."""
         counts = {mode: collections.Counter() for mode in self.modes}
         for mode, original, copy in self.objects.written():
+            counts.setdefault(mode, collections.Counter())
             if not self.checks.known_already(original, copy):
                 counts[mode]["not checked"] += 1
                 continue

@@ -14,10 +14,12 @@ import sys
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE))
 import of_build  # noqa: E402
+from checks import Checks  # noqa: E402
 from jobs import Script  # noqa: E402
 from objects import Objects  # noqa: E402
 from runner import Late, Runner  # noqa: E402
 from state import State, alone_in, build_of  # noqa: E402
+from table import Report  # noqa: E402
 from whole import judge, result_name  # noqa: E402
 
 IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGUSR1)
@@ -58,6 +60,18 @@ class Running(of_build.OfBuild):
         said = subprocess.run([sys.executable, "-c", show], cwd=HERE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN), check=True,
                               capture_output=True, text=True).stdout
         self.assertEqual(said, "cleaned up\n")
+
+    def test_a_report_tells_of_files_that_a_run_in_another_mode_wrote(self):
+        state = self.folder / "reported"
+        objects, checks = Objects(self.programs / "bin" / "traceback", state, "one"), Checks(self.programs / "bin" / "traceback", state)
+        copy, _ = objects.copy("/usr/bin/gzip", "profile")
+        original, of_copy = checks.of_original("/usr/bin/gzip"), checks.about(copy, copy.with_name(copy.name + ".digest"))
+        checks.kept(original, list)
+        checks.kept(f"{original}-{of_copy}", lambda: {"decoder": 0, "said": [], "lint": []})
+        report = Report(State(state / "state.json", "one", "no commit"), objects, checks, ["null", "probes"])
+        report.files()
+        self.assertEqual(report.summary["files"], {"null": {}, "probes": {}, "profile": {"written": 1, "decoded": 1, "linted": 1}})
+        self.assertEqual(report.failures, [])
 
     def test_another_user_finds_the_runtime(self):
         if os.getuid() != 0 or subprocess.run(["setpriv", "--reuid=65534", "true"], check=False, capture_output=True).returncode != 0:
