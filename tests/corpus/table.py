@@ -30,6 +30,11 @@ class Report:
         """What is known of this build; of others only what plain runs are."""
         return {name: known if known.get("build") == self.state.build else {**known, "modes": {}} for name, known in self.state.all.get(kind, {}).items()}
 
+    def shown(self, known: dict[str, dict]) -> list[str]:
+        """The modes that were asked for, and others of which this build knows something."""
+        others = {mode for one in known.values() for mode in one["modes"]} - {"plain", *self.modes}
+        return [*self.modes, *sorted(others)]
+
     def measured(self) -> None:
         commits = collections.Counter(result["commit"] for result in self.state.results())
         self.summary["build"], self.summary["commits"] = self.state.build, dict(commits)
@@ -57,8 +62,7 @@ class Report:
             "packages whose files ran": len({owners[path] for path in used if path in owners}),
             "packages whose executables ran": len({owners[path] for path in programs if path in owners}),
             "executables": len(programs), "libraries": len(used) - len(programs)}
-        others = sorted({mode for one in counted.values() for mode in one["modes"]} - set(self.modes))
-        for mode in (*self.modes, *others):
+        for mode in self.shown(counted):
             done = [one["modes"][mode]["why"] for one in counted.values() if mode in one["modes"]]
             numbers[f"{mode}: the same as plain, of {len(done)} run"] = done.count("")
         self.lines += rows("what | number", list(numbers.items()))
@@ -116,21 +120,22 @@ class Report:
         known = self.of("suites")
         self.failing("suite", known)
         self.summary["suites"] = known
+        modes = self.shown(known)
         table = []
         for name, one in known.items():
             if "plain" not in one:
                 continue
-            results = (one["modes"].get(mode) for mode in self.modes)
+            results = (one["modes"].get(mode) for mode in modes)
             table.append((name, one["plain"]["total"], len(one["plain"]["failed"]),
                           *(f"{len(r['failed'])} of {r['total']}" if r else "not run" for r in results)))
-        self.lines += rows(" | ".join(("suite", "tests", "fail plain", *(f"fail: {mode}" for mode in self.modes))), table)
+        self.lines += rows(" | ".join(("suite", "tests", "fail plain", *(f"fail: {mode}" for mode in modes))), table)
         self.lines += rows("suite skipped | why", [(name, one["skipped"]) for name, one in known.items() if "skipped" in one])
 
     def servers(self) -> None:
         known = self.of("servers")
         self.failing("server", known)
         self.summary["servers"] = known
-        modes = ("plain", *self.modes)
+        modes = ("plain", *self.shown(known))
         self.lines += rows(" | ".join(("server", *modes)), [
             (name, *(("FAILED" if r["why"] else r["said"]) if (r := one["modes"].get(mode)) else "not run" for mode in modes)) for name, one in known.items()])
 

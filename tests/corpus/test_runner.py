@@ -73,6 +73,22 @@ class Running(of_build.OfBuild):
         self.assertEqual(report.summary["files"], {"null": {}, "probes": {}, "profile": {"written": 1, "decoded": 1, "linted": 1}})
         self.assertEqual(report.failures, [])
 
+    def test_a_report_shows_suites_and_servers_in_modes_of_other_runs_too(self):
+        folder = self.folder / "shown"
+        state = State(folder / "state.json", "one", "no commit")
+        folder.mkdir()
+        state.note(state.of("suites", "zlib", "text"), "poison", "", total=7, failed=[])
+        state.all["suites"]["zlib"]["plain"] = {"total": 7, "failed": []}
+        for mode in ("plain", "poison"):
+            state.note(state.of("servers", "nginx", "text"), mode, "", said=f"well {mode}")
+        report = Report(state, None, None, ["probes"])
+        report.suites()
+        report.servers()
+        self.assertIn("| suite | tests | fail plain | fail: probes | fail: poison |", report.lines)
+        self.assertIn("| zlib | 7 | 0 | not run | 0 of 7 |", report.lines)
+        self.assertIn("| server | plain | probes | poison |", report.lines)
+        self.assertIn("| nginx | well plain | not run | well poison |", report.lines)
+
     def test_another_user_finds_the_runtime(self):
         if os.getuid() != 0 or subprocess.run(["setpriv", "--reuid=65534", "true"], check=False, capture_output=True).returncode != 0:
             self.skipTest("only root can be another user")
