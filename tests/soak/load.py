@@ -56,6 +56,8 @@ class Server:
         self.loading: subprocess.Popen | None = None
         self.closing = threading.Lock()
         soak.running.append(self)
+        if soak.stopped.is_set():  # which may have been between the start and its being told of
+            self.close()
 
     def started(self) -> bool:
         while self.process.poll() is None:

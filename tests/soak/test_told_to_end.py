@@ -14,8 +14,11 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "corpus"))
+sys.path[:0] = [str(HERE), str(HERE.parent / "corpus")]
 import of_build  # noqa: E402
+import servers  # noqa: E402
+from load import Server  # noqa: E402
+from scenario import Soak  # noqa: E402
 
 # In the place of nginx, a shell that serves nobody; and of its load, one that goes on for longer than it may.
 SOAK = """
@@ -64,6 +67,16 @@ class ToldToEnd(of_build.OfBuild):
         # What the server did when it was killed does not count as its failure.
         file = state / "state.json"
         self.assertNotIn("whole", json.loads(file.read_text())["soak"]["nginx"]["modes"] if file.exists() else {})
+
+    def test_a_server_that_starts_as_the_soak_ends_is_ended_with_it(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+        nap = f"{os.getpid()}.25"
+        servers.SERVERS[:] = [servers.Server("nginx", f"sleep {nap} &", "", "", "", "")]
+        soak = Soak(self.programs, self.folder, 1.0, again=True, tests="")
+        soak.stop()
+        server = Server(soak, "nginx")
+        self.assertFalse(server.started())
+        self.assertEqual((soak.running, running(nap), server.place.top.exists()), ([], [], False))
 
 
 if __name__ == "__main__":
