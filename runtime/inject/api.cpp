@@ -14,6 +14,7 @@
 #include "runtime/inject/rings/sharing.h"
 #include "runtime/inject/signals/actions.h"
 #include "runtime/inject/signals/alternate_stack.h"
+#include "runtime/inject/signals/fault.h"
 #include "runtime/inject/signals/levels.h"
 #include "runtime/inject/snaps/trigger.h"
 
@@ -96,6 +97,7 @@ void enterSandbox() {
 }
 
 void endProcess(int status) {
+  letFaultEndProcess();
   meetExit(status);
   removeProcessFolder();
   for (;;) systemCall(__NR_exit_group, status);
@@ -252,10 +254,11 @@ extern "C" [[gnu::used]] void traceback_before_linker() {
   setErrno(error);
 }
 
-extern "C" [[gnu::used]] void traceback_before_prctl(int option) {
-  constexpr int kSetSeccomp = 22;
+// Programs ask for a filter of no address to learn whether there are any.
+extern "C" [[gnu::used]] void traceback_before_prctl(int option, long mode, const void* filter) {
+  constexpr int kSetSeccomp = 22, kStrict = 1, kFilter = 2;
   findLibc();
-  if (option == kSetSeccomp) enterSandbox();
+  if (option == kSetSeccomp && (mode == kStrict || (mode == kFilter && filter != nullptr))) enterSandbox();
 }
 
 // Threads that begin behind it may find no folder for their rings any more.
@@ -266,12 +269,14 @@ extern "C" [[gnu::used]] void traceback_before_confinement() {
   setErrno(error);
 }
 
-extern "C" [[gnu::used]] void traceback_before_syscall(long number) {
+extern "C" [[gnu::used]] void traceback_before_syscall(long number, long operation, long,
+                                                       const void* filter) {
+  constexpr int kStrict = 0, kFilter = 1;
   findLibc();
-  if (number == __NR_seccomp)
-    enterSandbox();
-  else
+  if (number != __NR_seccomp)
     traceback_before_confinement();
+  else if (operation == kStrict || (operation == kFilter && filter != nullptr))
+    enterSandbox();
 }
 
 extern "C" [[gnu::used]] void traceback_after_fork() {

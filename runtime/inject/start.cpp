@@ -10,6 +10,7 @@
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/rings.h"
 #include "runtime/inject/signals/actions.h"
+#include "runtime/inject/signals/fault.h"
 #include "runtime/inject/snaps/collector.h"
 #include "runtime/inject/snaps/policy_file.h"
 #include "runtime/inject/snaps/reports.h"
@@ -28,6 +29,7 @@ namespace {
 
 void processEnds(void*) { removeProcessFolder(); }
 void processExits(int status, void*) {
+  letFaultEndProcess();
   meetExit(status);
   removeProcessFolder();
 }

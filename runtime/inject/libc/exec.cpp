@@ -9,6 +9,7 @@
 #include "runtime/inject/process/following.h"
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/ring_table.h"
+#include "runtime/inject/signals/fault.h"
 
 using namespace traceback;
 using namespace traceback::inject;
@@ -19,6 +20,7 @@ class RecordingEnds {
  public:
   RecordingEnds() {
     findLibc();
+    letFaultEndProcess();
     // Not in a vfork child: the file is its parent's.
     if (!inForkedChild() && !process.sandboxed && process.file != nullptr && inOwnProcess())
       m_file = process.file;
@@ -71,13 +73,13 @@ void copyArguments(char** to, const char* first, va_list arguments) {
 // Reached from hooks.S, too.
 #define HIDDEN extern "C" [[gnu::visibility("hidden"), gnu::used]]
 
-HIDDEN int traceback_execve(const char* path, Strings arguments, Strings environment) noexcept {
+HIDDEN long traceback_execve(const char* path, Strings arguments, Strings environment) noexcept {
   const RecordingEnds ends;
   FOLLOW(path, environment);
   return libc.execve(path, arguments, passed);
 }
 EXPORTED int execve(const char* path, Strings arguments, Strings environment) noexcept {
-  return traceback_execve(path, arguments, environment);
+  return int(traceback_execve(path, arguments, environment));
 }
 EXPORTED int execv(const char* path, Strings arguments) noexcept {
   const RecordingEnds ends;
@@ -99,15 +101,15 @@ EXPORTED int fexecve(int descriptor, Strings arguments, Strings environment) noe
   FOLLOW(nullptr, environment);
   return libc.fexecve(descriptor, arguments, passed);
 }
-HIDDEN int traceback_execveat(int folder, const char* path, Strings arguments, Strings environment,
-                              int flags) noexcept {
+HIDDEN long traceback_execveat(int folder, const char* path, Strings arguments, Strings environment,
+                               int flags) noexcept {
   const RecordingEnds ends;
   FOLLOW(nullptr, environment);
   return libc.execveat(folder, path, arguments, passed, flags);
 }
 EXPORTED int execveat(int folder, const char* path, Strings arguments, Strings environment,
                       int flags) noexcept {
-  return traceback_execveat(folder, path, arguments, environment, flags);
+  return int(traceback_execveat(folder, path, arguments, environment, flags));
 }
 EXPORTED int execl(const char* path, const char* first, ...) noexcept {
   ARGUMENTS(arguments, first);

@@ -38,13 +38,27 @@ constinit bool found = false;
 
 using FindNext = void* (*)(void*, const char*);
 
-void* sanitizersFunction(const char* name) {
+// By libc's dlsym, of any version: the next library's that has the name, be it a sanitizer's or one that was
+// preloaded.
+void* nextOfAnyVersion(const char* name) {
   static constinit FindNext find = nullptr;
   if (find == nullptr) {
     void* libcs = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
     find = reinterpret_cast<FindNext>(libcs != nullptr ? libcs : dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5"));
   }
   return find != nullptr ? find(RTLD_NEXT, name) : nullptr;
+}
+
+bool areOfOneFile(const void* one, const void* other) {
+  static constinit int (*find)(const void*, Dl_info*) = nullptr;
+  if (find == nullptr) {
+    void* libcs = dlvsym(RTLD_NEXT, "dladdr", "GLIBC_2.34");
+    find = reinterpret_cast<decltype(find)>(libcs != nullptr ? libcs
+                                                             : dlvsym(RTLD_NEXT, "dladdr", "GLIBC_2.2.5"));
+  }
+  Dl_info first{}, second{};
+  return find == nullptr || find(one, &first) == 0 || find(other, &second) == 0 ||
+         first.dli_fbase == second.dli_fbase;
 }
 
 // By dlvsym, for dlsym is ours. Versions as x86-64 has them: the second of a pair is from before 2.34.
@@ -62,8 +76,12 @@ void lookUpInto(Function*& to, const char* name, const char* version, const char
 }  // namespace
 
 void* nextFunction(const char* name, const char* version) {
-  void* const address = __asan_init != nullptr ? sanitizersFunction(name) : nullptr;
-  return address != nullptr ? address : dlvsym(RTLD_NEXT, name, version);
+  void* const next = nextOfAnyVersion(name);
+  if (__asan_init != nullptr && next != nullptr) return next;
+  void* const versions = dlvsym(RTLD_NEXT, name, version);
+  if (next == nullptr || versions == nullptr || next == versions || areOfOneFile(next, versions))
+    return versions;
+  return next;  // of a library that stands in front of libc for this, without a version
 }
 
 void setErrno(int error) { errno = error; }

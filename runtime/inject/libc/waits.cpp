@@ -15,6 +15,7 @@
 
 #include "runtime/inject/libc/libc.h"
 #include "runtime/inject/libc/lock_state.h"
+#include "runtime/inject/libc/masked_wait.h"
 #include "runtime/inject/libc/waiting.h"
 #include "runtime/inject/libc/waits.h"
 
@@ -115,6 +116,13 @@ auto waitIn(WaitKind kind, const void* object, const auto& function, Arguments..
 }
 
 template <typename... Arguments>
+auto waitMasked(WaitKind kind, const sigset_t* mask, bool waits, const auto& function,
+                Arguments... arguments) {
+  const MaskedWait masked(mask);
+  return waits ? waitIn(kind, nullptr, function, arguments...) : function(arguments...);
+}
+
+template <typename... Arguments>
 auto takeLock(bool taken, const auto& function, Arguments... arguments) {
   if (__builtin_expect(!taken, 1)) return function(arguments...);
   const Waiting waiting;
@@ -202,13 +210,12 @@ EXPORTED int __poll_chk(pollfd* files, nfds_t count, int timeout, std::size_t si
   return waitIn(WaitKind::Poll, nullptr, real.pollChecked, files, count, timeout, size);
 }
 EXPORTED int ppoll(pollfd* files, nfds_t count, const timespec* timeout, const sigset_t* mask) {
-  if (!mayWait(timeout)) return real.ppoll(files, count, timeout, mask);
-  return waitIn(WaitKind::Poll, nullptr, real.ppoll, files, count, timeout, mask);
+  return waitMasked(WaitKind::Poll, mask, mayWait(timeout), real.ppoll, files, count, timeout, mask);
 }
 EXPORTED int __ppoll_chk(pollfd* files, nfds_t count, const timespec* timeout, const sigset_t* mask,
                          std::size_t size) {
-  if (!mayWait(timeout)) return real.ppollChecked(files, count, timeout, mask, size);
-  return waitIn(WaitKind::Poll, nullptr, real.ppollChecked, files, count, timeout, mask, size);
+  return waitMasked(WaitKind::Poll, mask, mayWait(timeout), real.ppollChecked, files, count, timeout, mask,
+                    size);
 }
 EXPORTED int select(int count, fd_set* read, fd_set* write, fd_set* except, timeval* timeout) {
   if (!mayWait(timeout)) return real.select(count, read, write, except, timeout);
@@ -216,21 +223,20 @@ EXPORTED int select(int count, fd_set* read, fd_set* write, fd_set* except, time
 }
 EXPORTED int pselect(int count, fd_set* read, fd_set* write, fd_set* except, const timespec* timeout,
                      const sigset_t* mask) {
-  if (!mayWait(timeout)) return real.pselect(count, read, write, except, timeout, mask);
-  return waitIn(WaitKind::Poll, nullptr, real.pselect, count, read, write, except, timeout, mask);
+  return waitMasked(WaitKind::Poll, mask, mayWait(timeout), real.pselect, count, read, write, except, timeout,
+                    mask);
 }
 EXPORTED int epoll_wait(int file, epoll_event* events, int most, int timeout) {
   if (timeout == 0) return real.epollWait(file, events, most, timeout);
   return waitIn(WaitKind::Poll, nullptr, real.epollWait, file, events, most, timeout);
 }
 EXPORTED int epoll_pwait(int file, epoll_event* events, int most, int timeout, const sigset_t* mask) {
-  if (timeout == 0) return real.epollPwait(file, events, most, timeout, mask);
-  return waitIn(WaitKind::Poll, nullptr, real.epollPwait, file, events, most, timeout, mask);
+  return waitMasked(WaitKind::Poll, mask, timeout != 0, real.epollPwait, file, events, most, timeout, mask);
 }
 EXPORTED int epoll_pwait2(int file, epoll_event* events, int most, const timespec* timeout,
                           const sigset_t* mask) {
-  if (!mayWait(timeout)) return real.epollPwait2(file, events, most, timeout, mask);
-  return waitIn(WaitKind::Poll, nullptr, real.epollPwait2, file, events, most, timeout, mask);
+  return waitMasked(WaitKind::Poll, mask, mayWait(timeout), real.epollPwait2, file, events, most, timeout,
+                    mask);
 }
 EXPORTED int accept(int file, sockaddr* address, socklen_t* size) {
   return waitIn(WaitKind::Poll, nullptr, real.accept, file, address, size);
@@ -251,7 +257,7 @@ EXPORTED int usleep(useconds_t time) { return waitIn(WaitKind::Sleep, nullptr, r
 EXPORTED unsigned sleep(unsigned time) { return waitIn(WaitKind::Sleep, nullptr, real.sleep, time); }
 EXPORTED int pause() { return waitIn(WaitKind::Sleep, nullptr, real.pause); }
 EXPORTED int sigsuspend(const sigset_t* mask) {
-  return waitIn(WaitKind::Sleep, nullptr, real.sigsuspend, mask);
+  return waitMasked(WaitKind::Sleep, mask, true, real.sigsuspend, mask);
 }
 EXPORTED int sigwait(const sigset_t* signals, int* number) {
   return waitIn(WaitKind::Sleep, nullptr, real.sigwait, signals, number);

@@ -45,6 +45,12 @@ struct Step {
   bool keepsCursor;  // in xmm15, too
 };
 
+// The signals that a call of libc's has blocked for as long as it waits (libc/masked_wait.h).
+struct WaitMask {
+  std::uint64_t blocked;
+  bool inForce;
+};
+
 // At which sub-buffers of the main segment the coarse history is kept (history.h), by their ordinals.
 struct HistoryPace {
   std::uint64_t from;  // where it was looked last
@@ -80,6 +86,7 @@ struct alignas(64) Thread {
   std::uint64_t lastStack;  // its stack pointer then
   Step step;
   HistoryPace history;
+  WaitMask waitMask;
 };
 
 Thread& thread();

@@ -104,6 +104,29 @@ Action asKept(Action action) {
   return action;
 }
 
+// A vfork child, or what else has this memory and actions of its own: what is remembered is not of its
+// signals.
+bool isSharedByAnotherProcess() { return !process.sandboxed && !inForkedChild() && !inOwnProcess(); }
+
+// So the kernel alone knows these. What they were when the child began is remembered, for they are its
+// maker's.
+long setInAnotherProcess(int signal, const Action* next, Action* previous) {
+  const Action& makers = entries[signal].program;
+  Action before{};
+  if (const long result = kernelSigaction(signal, nullptr, &before); failed(result)) return result;
+  if (before.handler == reinterpret_cast<std::uint64_t>(&runHandler))
+    before = makers;
+  else if (before.handler == reinterpret_cast<std::uint64_t>(&meetFault))
+    before = isHandler(makers) ? Action{} : makers;
+  if (next != nullptr) {
+    Action wanted = asKept(*next);
+    if (isHandler(wanted) && wanted.handler == makers.handler) wanted = kernelActionFor(signal, wanted);
+    if (const long result = kernelSigaction(signal, &wanted, nullptr); failed(result)) return result;
+  }
+  if (previous != nullptr) *previous = before;
+  return 0;
+}
+
 // Learns libc's restorer and the flags that this kernel keeps, on the last real-time signal.
 bool probeKernel() {
   constexpr int kProbe = kSignals;
@@ -146,6 +169,7 @@ std::uint64_t libcRestorer() { return restorer; }
 long programSigaction(int signal, const Action* next, Action* previous) {
   if (signal < 1 || signal > kSignals || signal == 32 || signal == 33) return -EINVAL;
   if (signal == SIGKILL || signal == SIGSTOP) return kernelSigaction(signal, next, previous);
+  if (isSharedByAnotherProcess()) return setInAnotherProcess(signal, next, previous);
   Locked locked(lock);
   Entry& entry = entries[signal];
   const Action before = entry.program;
@@ -177,6 +201,12 @@ Action actionAtArrival(int signal) {
   } while ((version & 1) != 0 || version != __atomic_load_n(&entry.version, __ATOMIC_RELAXED));
   if (!isHandler(program)) return last;
   if ((program.flags & SA_RESETHAND) != 0) {
+    if (isSharedByAnotherProcess()) {
+      Action once = program;
+      once.handler = kDefault;
+      kernelSigaction(signal, &once, nullptr);
+      return program;
+    }
     Locked locked(lock);
     Action now = entry.program;
     if (now.handler == program.handler && (now.flags & SA_RESETHAND) != 0) {

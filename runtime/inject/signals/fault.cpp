@@ -22,6 +22,11 @@ namespace {
 constinit std::uint32_t faultOwner = 0;
 constinit std::uint32_t faultDone = 0;
 
+void sleepShortly() {
+  const struct timespec pause{0, 10'000'000};
+  systemCall(__NR_nanosleep, asLong(&pause), 0);
+}
+
 // In the order of user_regs_struct. A signal's context has no bases of fs and gs: they are asked for.
 void copyRegisters(const ucontext_t& context, std::uint64_t (&to)[27]) {
   static constexpr int kOrder[] = {
@@ -65,10 +70,7 @@ bool claimFault() {
   if (__atomic_compare_exchange_n(&faultOwner, &nobody, self, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
     return true;
   if (nobody == self) return false;  // its first fault did not end the process
-  while (__atomic_load_n(&faultDone, __ATOMIC_ACQUIRE) == 0) {
-    const struct timespec pause{0, 10'000'000};
-    systemCall(__NR_nanosleep, asLong(&pause), 0);
-  }
+  while (__atomic_load_n(&faultDone, __ATOMIC_ACQUIRE) == 0) sleepShortly();
   return false;
 }
 
@@ -113,6 +115,16 @@ void meetFault(int signal, siginfo_t* info, void* data) {
   if (!process.sandboxed) setKernelDefault(signal);
   if (failed(systemCall(__NR_rt_tgsigqueueinfo, rawPid(), rawTid(), signal, asLong(info))))
     systemCall(__NR_tgkill, rawPid(), rawTid(), signal);
+}
+
+void letFaultEndProcess() {
+  constexpr int kMostLooks = 100;  // once all was recorded: a signal that ends the process takes no second
+  const std::uint32_t owner = __atomic_load_n(&faultOwner, __ATOMIC_ACQUIRE);
+  if (owner == 0 || process.sandboxed || inForkedChild() || !inOwnProcess() || owner == rawTid()) return;
+  for (int looks = 0; looks < kMostLooks;) {
+    sleepShortly();
+    looks += __atomic_load_n(&faultDone, __ATOMIC_ACQUIRE) != 0 ? 1 : 0;
+  }
 }
 
 void forgetFault() { faultOwner = faultDone = 0; }

@@ -1,7 +1,9 @@
 #include "runtime/inject/signals/handlers.h"
 
+#include <errno.h>
 #include <ucontext.h>
 
+#include "runtime/inject/libc/masked_wait.h"
 #include "runtime/inject/modules/brought_cursors.h"
 #include "runtime/inject/modules/copy_addresses.h"
 #include "runtime/inject/modules/routines.h"
@@ -57,10 +59,20 @@ class OriginalAddresses {
   bool m_stackHidden;
 };
 
+// Whether the signal ended a call that waits with a mask of its own: the thread stands right behind the
+// system call that failed for it.
+bool interruptsMaskedWait(const ucontext_t& context) {
+  constexpr std::uint8_t kSystemCall[] = {0x0F, 0x05};
+  const greg_t* registers = context.uc_mcontext.gregs;
+  return thread().waitMask.inForce && registers[REG_RAX] == -EINTR &&
+         memcmp(reinterpret_cast<const void*>(registers[REG_RIP] - 2), kSystemCall, sizeof kSystemCall) == 0;
+}
+
 // What the kernel would have blocked while the program's handler runs.
 std::uint64_t maskOf(const Action& action, int signal, const ucontext_t& context) {
   std::uint64_t interrupted;
   memcpy(&interrupted, &context.uc_sigmask, sizeof interrupted);
+  if (interruptsMaskedWait(context)) interrupted = thread().waitMask.blocked;
   const std::uint64_t itself = (action.flags & SA_NODEFER) != 0 ? 0 : std::uint64_t{1} << (signal - 1);
   return interrupted | action.mask | itself;
 }
@@ -86,7 +98,9 @@ void runHandler(int signal, siginfo_t* info, void* data) {
   beginSignal(interrupted, signal, *info, context, format::kSignalHandled);
   {
     const OriginalAddresses shown(signal, *info, context);
-    setMask(maskOf(action, signal, context));
+    const std::uint64_t mask = maskOf(action, signal, context);
+    const OutsideWait outside(interruptsMaskedWait(context));
+    setMask(mask);
     // Whoever unwinds comes to the copy: what catches an exception there goes on being recorded.
     traceback_call_handler(signal, info, data, action.handler, shown.copy(), shown.shown());
     setMask(kAllButFaults);
