@@ -99,6 +99,9 @@ class OutputFile {
 Result<void> writeFile(const fs::path& path, std::span<const std::byte> bytes, const fs::path& model) {
   struct stat status{};
   if (::stat(model.c_str(), &status) != 0) return model::fail(std::strerror(errno), model.string());
+  struct stat former{};
+  if (::stat(path.c_str(), &former) == 0 && !S_ISREG(former.st_mode))
+    return model::fail("is not a regular file: not replaced", path.string());
   OutputFile file(path);
   if (auto done = file.write(bytes); !done) return done;
   const bool inPlace = path == model;

@@ -1,7 +1,8 @@
 // A file that a command writes.
 #pragma once
 
-#include <cerrno>
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdio>
 #include <span>
@@ -10,37 +11,27 @@
 
 namespace traceback::app {
 
-// Into a new file beside it that then takes its name, so that nobody sees half of it.
+// Into a new file beside it that then takes its name and has its mode, so that nobody sees half of it. Where
+// the name is a link's, it is the file that this leads to; a device, a pipe or a descriptor (/dev/fd/1) is
+// written as it is.
 class OutputFile {
  public:
-  explicit OutputFile(const std::string& name) : m_name(name), m_temporary(name + ".part") {
-    m_file = std::fopen(m_temporary.c_str(), "wbe");
-    if (m_file == nullptr) m_error = errno;
-  }
-  ~OutputFile() {
-    if (m_file != nullptr) std::fclose(m_file);
-    if (!m_kept) std::remove(m_temporary.c_str());
-  }
+  // `mode` is a new file's, less what the process masks.
+  explicit OutputFile(const std::string& name, mode_t mode = 0666);
+  ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   bool write(std::string_view text) { return write(std::as_bytes(std::span(text))); }
-  bool write(std::span<const std::byte> bytes) {
-    if (m_error == 0 && std::fwrite(bytes.data(), 1, bytes.size(), m_file) != bytes.size()) m_error = errno;
-    return m_error == 0;
-  }
-  bool keep() {
-    if (m_error == 0 && std::fflush(m_file) != 0) m_error = errno;
-    if (m_error == 0 && std::rename(m_temporary.c_str(), m_name.c_str()) != 0) m_error = errno;
-    return m_kept = m_error == 0;
-  }
-  int error() const { return m_error; }
+  bool write(std::span<const std::byte> bytes);
+  bool keep();
+  int error() const { return m_error; }  // errno of what failed first; 0: nothing
 
  private:
-  std::string m_name, m_temporary;
-  std::FILE* m_file;
+  std::string m_name,
+      m_temporary;  // no temporary one: what is written is the file itself, or its new one is in place
+  std::FILE* m_file = nullptr;
   int m_error = 0;
-  bool m_kept = false;
 };
 
 // One line on standard error; gives the status to end with.

@@ -127,6 +127,14 @@ class BadInputTest : public QObject {
     QCOMPARE(left(), QStringList());
   }
 
+  void aDeviceIsNotReplaced() {
+    QCOMPARE(::symlink("/dev/null", qPrintable(m_line->path("null"))), 0);
+    const Ran ran = m_line->traceback({"instrument", kProgram, "-o", m_line->path("null")});
+    QCOMPARE(ran.status, 1);
+    QVERIFY2(ran.complainsInOneLine() && ran.err.contains("not a regular file"), ran.err.constData());
+    QCOMPARE(QFile::symLinkTarget(m_line->path("null")), QStringLiteral("/dev/null"));
+  }
+
   void aFolderIsNoProgram() {
     const Ran ran = m_line->traceback({"instrument", "/usr", "-o", m_line->path("out/prog")});
     QCOMPARE(ran.status, 1);

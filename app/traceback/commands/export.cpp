@@ -31,7 +31,7 @@ struct ExportCall {
 int exportCore(const ExportCall& call) {
   const auto process = loader::openRecordedProcess(call.snap);
   if (!process) return complain(process.error());
-  OutputFile file(call.core);
+  OutputFile file(call.core, 0600);  // as snaps are: it holds the memory that they kept
   if (file.error() != 0) return cannotWrite(call.core, file.error());
   const auto written =
       loader::writeCore(*process, [&file](std::span<const std::byte> bytes) { return file.write(bytes); });
