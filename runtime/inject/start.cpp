@@ -77,8 +77,8 @@ void listenToAudit() {
   process.pid = rawPid();
   process.start = processStart();
   // Each of these is needed for records that can be trusted. Without one, nothing is bound.
-  const bool ready = process.start != 0 && makeForkGuard() && watchThreadEnds() &&
-                     __register_atfork(nullptr, nullptr, forked, nullptr) == 0;
+  const bool ready = process.start != 0 && pidInProc() == process.pid && makeForkGuard() &&
+                     watchThreadEnds() && __register_atfork(nullptr, nullptr, forked, nullptr) == 0;
   if (ready) {
     rememberStandardError();
     findTidInDescriptor();

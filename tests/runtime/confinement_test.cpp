@@ -129,6 +129,42 @@ class ConfinementTest : public QObject {
     QVERIFY2(static_cast<int>(whole.size()) >= recorded, qPrintable(QString::number(whole.size())));
   }
 
+  // Whoever looks for it by its number finds another process there.
+  void aChildWithNumbersOfItsOwnAndAnothersProcIsNotRecorded() {
+    TracedRun plain("confined"), traced("confined");
+    plain.setTraced(false);
+    const Outcome expected = plain.run({"numbers", "fault"});
+    if (expected.status == kNotPermitted) QSKIP(expected.errors);
+    const Outcome actual = traced.run({"numbers", "fault"});
+    QVERIFY(expected.output.startsWith("number 1\n"));
+    QCOMPARE(actual.output, expected.output);
+    QVERIFY(recovered(traced).empty() && traced.snaps().empty());
+    QVERIFY(traced.processFolders().empty());
+  }
+
+  void aProcessWithNumbersOfItsOwnIsNotTakenForAnEndedOne() {
+    TracedRun plain("confined"), traced("confined");
+    plain.setTraced(false);
+    if (plain.run({"numbers", "return"}).status == kNotPermitted) QSKIP("it may not have numbers of its own");
+    traced.setVariable("PRELOADED", TracedRun::runtimePath());
+    auto process = traced.start({"numbers-and-proc", "fault"});
+    QByteArray said;
+    QVERIFY(QTest::qWaitFor(
+        [&] { return process->waitForReadyRead(10), (said += process->readAll()).contains("ready"); },
+        60'000));
+    QVERIFY(said.startsWith("number 1\n"));
+    const auto folders = traced.processFolders();
+    QVERIFY(std::ranges::any_of(folders,
+                                [](const auto& path) { return path.filename().string().starts_with("1-"); }));
+    QVERIFY(recovered(traced).empty());
+    QCOMPARE(traced.processFolders(), folders);
+    process->write("\n");
+    QCOMPARE(TracedRun::finish(*process).status, 0);
+    QCOMPARE(traced.snaps().size(), 1u);
+    const auto snap = dumpSnap(traced.snaps()[0]);
+    QVERIFY(snap && snap->faulting() != nullptr);
+  }
+
   void withoutARuntimeFolderRingsAreInSharedMemory() {
     if (!std::filesystem::is_directory("/dev/shm")) QSKIP("there is no /dev/shm");
     TracedRun traced;

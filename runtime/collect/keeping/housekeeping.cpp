@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "runtime/collect/files/liveness.h"
 #include "runtime/collect/files/ring_folder.h"
 #include "runtime/collect/files/system_file.h"
 
@@ -28,8 +29,7 @@ std::uint64_t secondsSinceEnd(int folder) {
 }
 
 void tidyRingsOf(const fs::path& path, const ProcessName& name, std::chrono::seconds keep) {
-  const auto start = startOfProcess(name.pid);
-  if (start && *start == name.start) return;
+  if (mayRun(path, name)) return;
   const auto folder = openProcessFolder(path);
   if (!folder || folder->owner != ::geteuid() || ::flock(folder->file.descriptor(), LOCK_EX | LOCK_NB) != 0)
     return;

@@ -13,6 +13,7 @@
 #include <format>
 
 #include "runtime/collect/files/file_rights.h"
+#include "runtime/collect/files/liveness.h"
 #include "runtime/collect/files/private_folder.h"
 #include "runtime/collect/files/process_folder.h"
 #include "runtime/collect/files/ring_folder.h"
@@ -169,8 +170,7 @@ void note(std::uint64_t key, const SnapPlace& place) {
 model::Result<std::vector<fs::path>> recoverOne(const fs::path& path, const RecoverOptions& options) {
   const auto name = parseProcessName(path.filename().string());
   if (!name) return model::fail("not the folder of a process", path.string());
-  const auto start = startOfProcess(name->pid);
-  if (start && *start == name->start) return std::vector<fs::path>{};
+  if (mayRun(path, *name)) return std::vector<fs::path>{};
 
   const auto opened = openProcessFolder(path);
   if (!opened) return std::unexpected(opened.error());
@@ -351,8 +351,7 @@ std::vector<fs::path> endedFolders(const fs::path& ringFolder) {
   for (const auto& [path, name] : processFoldersIn(ringFolder)) {
     const auto header = readProcessHeader(path);
     if (!header || header->state != static_cast<std::uint32_t>(format::ProcessState::Exited)) continue;
-    const auto start = startOfProcess(name.pid);
-    if (!start || *start != name.start) ended.push_back(path);
+    if (!mayRun(path, name)) ended.push_back(path);
   }
   return ended;
 }

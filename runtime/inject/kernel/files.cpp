@@ -106,6 +106,20 @@ void mappedFile(std::uint64_t address, char* to, std::size_t size) {
   to[done && used + 1 < size ? used : 0] = 0;
 }
 
+std::uint64_t pidInProc() {
+  char text[24];
+  const long size = systemCall(__NR_readlink, asLong("/proc/self"), asLong(text), sizeof text);
+  std::uint64_t pid = 0;
+  for (long i = 0; i < size && text[i] >= '0' && text[i] <= '9'; ++i)
+    pid = pid * 10 + static_cast<std::uint64_t>(text[i] - '0');
+  return pid;
+}
+
+std::uint64_t pidNamespaceInode() {
+  struct stat status{};
+  return failed(systemCall(__NR_stat, asLong("/proc/self/ns/pid"), asLong(&status))) ? 0 : status.st_ino;
+}
+
 std::uint64_t processStart() {
   char text[1024];
   std::size_t size = readFile("/proc/self/stat", text, sizeof text);

@@ -50,5 +50,9 @@ bool isMapped(const void* start, std::uint64_t size);
 void mappedFile(std::uint64_t address, char* to, std::size_t size);
 // Field 22 of /proc/self/stat; 0 if it cannot be read.
 std::uint64_t processStart();
+// The calling process's number where /proc is of; 0 if it is not in there.
+std::uint64_t pidInProc();
+// Of /proc/self/ns/pid; 0 if there is none.
+std::uint64_t pidNamespaceInode();
 
 }  // namespace traceback::inject

@@ -76,6 +76,7 @@ bool fillHeader(format::ProcessHeader& header) {
   header.headerSize = sizeof header;
   header.pid = process.pid;
   header.processStart = process.start;
+  header.pidNamespace = pidNamespaceInode();
   readFile("/proc/sys/kernel/random/boot_id", reinterpret_cast<char*>(header.bootId), sizeof header.bootId);
   for (auto& byte : header.bootId)
     if (byte == '\n') byte = 0;
@@ -130,7 +131,8 @@ void childStarted(bool betweenProbes) {
   }
   ++process.generation;
   process.folder.clear();
-  process.folderFailed = false;
+  // Who reads /proc by the number of a child in a name space of its own finds another process there.
+  process.folderFailed = !process.sandboxed && pidInProc() != process.pid;
   process.learned = 0;
   process.watched = false;
   process.watcher = 0;

@@ -181,6 +181,24 @@ static void coroutine(void) {
   }
 }
 
+// Goes on in a PID name space of its own; what started it says how that ends.
+static void ownNumbers(int withProc) {
+  need(!unshare(CLONE_NEWPID | CLONE_NEWNS));
+  const pid_t child = fork();
+  need(child >= 0);
+  if (child != 0) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == kNotPermitted) exit(kNotPermitted);
+    printf("ended %x\n", (unsigned)status);
+    exit(0);
+  }
+  need(!mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
+  if (withProc) need(!mount("proc", "/proc", "proc", 0, NULL));
+  printf("number %d\n", (int)getpid());
+  fflush(stdout);
+}
+
 static void storeTo(void* address) { store(address); }
 
 int main(int argc, char** argv) {
@@ -212,7 +230,18 @@ int main(int argc, char** argv) {
     thread();
     for (int i = 0; i < kThreads; ++i) pthread_join(others[i], NULL);
   }
+  if (!strcmp(what, "numbers-and-proc")) {
+    ownNumbers(1);
+    argv[1] = "pausing";
+    executeSelf(argv);
+  }
   count(&counter, 10);
+  if (!strcmp(what, "numbers")) ownNumbers(0);
+  if (!strcmp(what, "pausing")) {
+    puts("ready");
+    fflush(stdout);
+    getchar();
+  }
   const int atOnce = argc > 4 ? atoi(argv[4]) : 1;
   if (!strcmp(what, "chroot")) {
     need(!mkdir("jail", 0755) && !chroot("jail") && !chdir("/"));
