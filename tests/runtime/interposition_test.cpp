@@ -21,7 +21,8 @@ class InterpositionTest : public QObject {
  private slots:
   void behavesAsWithoutTheRuntime_data() {
     QTest::addColumn<QString>("kind");
-    for (const char* kind : {"failed execs", "vforked", "masked waits", "handlers that wait"})
+    for (const char* kind :
+         {"failed execs", "vforked", "masked waits", "handlers that wait", "handlers behind a filter"})
       QTest::newRow(kind) << kind;
   }
   void behavesAsWithoutTheRuntime() {

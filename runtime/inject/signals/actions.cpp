@@ -79,8 +79,11 @@ Action kernelActionFor(int signal, const Action& program) {
   if (isHandler(program)) {
     Action action = program;
     action.handler = reinterpret_cast<std::uint64_t>(&runHandler);
-    action.flags = (program.flags | SA_SIGINFO | kRestorerFlag) & ~std::uint64_t{SA_RESETHAND};
+    action.flags = program.flags | SA_SIGINFO | kRestorerFlag;
     action.restorer = restorer;
+    // Behind a filter, which may end the process for any other call, the kernel does all of it.
+    if (process.sandboxed) return action;
+    action.flags &= ~std::uint64_t{SA_RESETHAND};
     action.mask = kAllButFaults;  // until runHandler() lets in what the program's own mask does
     return action;
   }
@@ -207,6 +210,16 @@ Action actionAtArrival(int signal) {
       kernelSigaction(signal, &once, nullptr);
       return program;
     }
+    if (process.sandboxed) {
+      // The kernel has done it. Who has the lock changes this action, or another one; this one's would then
+      // be told wrongly.
+      if (!lock.tryLock()) return program;
+      Action now = entry.program;
+      now.handler = now.handler == program.handler ? kDefault : now.handler;
+      remember(entry, now);
+      lock.unlock();
+      return program;
+    }
     Locked locked(lock);
     Action now = entry.program;
     if (now.handler == program.handler && (now.flags & SA_RESETHAND) != 0) {
@@ -224,7 +237,7 @@ void prepareSandbox() {
   Locked locked(lock);
   for (int signal = 1; signal <= kSignals; ++signal) {
     const Action& program = entries[signal].program;
-    if (program.handler != kDefault || !isFatal(signal)) continue;
+    if (!isHandler(program) && (program.handler != kDefault || !isFatal(signal))) continue;
     const Action action = kernelActionFor(signal, program);
     kernelSigaction(signal, &action, nullptr);
   }

@@ -2,9 +2,12 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -225,6 +228,41 @@ static void asksForFilters(void) {
   fault(NULL);
 }
 
+// Behind a filter that ends the process for whatever else.
+static void calmly(int signal) {
+  const char digit = (char)('0' + signal % 10);
+  if (write(1, &digit, 1) < 0) _exit(3);
+  traced_handler(signal);
+}
+static void send(int signal) { syscall(SYS_tgkill, getpid(), (pid_t)syscall(SYS_gettid), signal); }
+static void handlersBehindAFilter(void) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = calmly;
+  sigaddset(&action.sa_mask, SIGUSR2);
+  sigaction(SIGUSR1, &action, NULL);
+  action.sa_flags = (int)SA_RESETHAND;
+  sigaction(SIGUSR2, &action, NULL);
+  static const long kAllowed[] = {SYS_write,  SYS_exit_group, SYS_rt_sigreturn,
+                                  SYS_tgkill, SYS_getpid,     SYS_gettid};
+  enum { kCount = sizeof kAllowed / sizeof *kAllowed };
+  struct sock_filter filter[2 * kCount + 2];
+  filter[0] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+  for (unsigned i = 0; i < kCount; ++i) {
+    filter[2 * i + 1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)kAllowed[i], 0, 1);
+    filter[2 * i + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  }
+  filter[2 * kCount + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+  const struct sock_fprog program = {2 * kCount + 2, filter};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+    _exit(2);
+  send(SIGUSR1);
+  send(SIGUSR2);
+  send(SIGUSR1);
+  count(&counter, 3);
+  send(SIGUSR2);  // by now the default, which ends the process
+}
+
 int main(int argc, char** argv) {
   static const struct {
     const char* name;
@@ -235,6 +273,7 @@ int main(int argc, char** argv) {
                {"masked waits", maskedWaits},
                {"handlers that wait", handlersThatWait},
                {"fault and end", faultAndEnd},
+               {"handlers behind a filter", handlersBehindAFilter},
                {"asks for filters", asksForFilters}};
   count(&counter, 3);
   ending = argc > 2 ? argv[2] : "return";
