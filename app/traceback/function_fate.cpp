@@ -3,8 +3,8 @@
 #include <charconv>
 #include <format>
 #include <optional>
-#include <print>
 
+#include "app/traceback/say.h"
 #include "loader/map/map_view.h"
 #include "model/demangle.h"
 #include "model/utf8.h"
@@ -84,7 +84,7 @@ void printFate(const FunctionFate& fate, bool json) {
   if (json) {
     const std::string reason = limited ? model::jsonString(format::skipReasonName(fate.reason)) : "null";
     const std::string why = limited ? model::jsonString(format::skipReasonSentence(fate.reason)) : "null";
-    std::println(
+    sayLine(
         R"({{"function":{},"address":"{:#x}","size":{},"traced":{},"entered_directly_only":{},"reason":{},"why":{}}})",
         model::jsonString(fate.name), fate.start.value, fate.size, fate.copied, fate.copied && limited,
         reason, why);
@@ -93,14 +93,14 @@ void printFate(const FunctionFate& fate, bool json) {
   const std::string name = fate.name.empty() ? "(no name)" : model::printable(model::demangle(fate.name));
   const std::string what = std::format("{:#x}  {}, {} bytes: ", fate.start.value, name, fate.size);
   if (!limited)
-    std::println("{}traced", what);
+    sayLine("{}traced", what);
   else if (fate.copied)
-    std::println(
+    sayLine(
         "{}traced where it is called directly, not where it is called through a pointer or from another "
         "file, for {}",
         what, format::skipReasonSentence(fate.reason));
   else
-    std::println("{}not traced, for {}", what, format::skipReasonSentence(fate.reason));
+    sayLine("{}not traced, for {}", what, format::skipReasonSentence(fate.reason));
 }
 
 std::string whyNoFunction(const loader::ElfImage& image, std::string_view nameOrAddress) {

@@ -2,15 +2,33 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
-#include <print>
+#include <format>
+#include <sstream>
 
 #include "app/traceback/command.h"
 #include "app/traceback/output.h"
+#include "app/traceback/own_interrupts.h"
 #include "app/traceback/policy_check.h"
+#include "app/traceback/say.h"
 
 namespace {
 
 using namespace traceback::app;
+
+// What CLI11 says of it, but for what a user would not understand.
+std::string whatIsWrong(const CLI::App& app, const CLI::ParseError& error) {
+  const auto others = app.remaining();
+  if (app.get_subcommands().empty() && !others.empty()) {
+    const std::string& word = others.front();
+    return std::format("there is no {} {}", word.starts_with('-') ? "option" : "command", word);
+  }
+  constexpr std::string_view kNumber = "Could not convert: ";  // OPTION = VALUE; all others take text
+  const std::string text = error.what();
+  const auto equals = text.find(" = ");
+  if (!text.starts_with(kNumber) || equals == std::string::npos) return text;
+  return std::format("{} takes a whole number from 0 on, not {}",
+                     text.substr(kNumber.size(), equals - kNumber.size()), text.substr(equals + 3));
+}
 
 int parseAndRun(std::vector<std::string> arguments) {
   CLI::App app("Shows how a program got to its fault: records, snaps, prints and opens traces.", "traceback");
@@ -48,10 +66,12 @@ int parseAndRun(std::vector<std::string> arguments) {
     std::ranges::reverse(arguments);  // as CLI11 wants them
     app.parse(std::move(arguments));
   } catch (const CLI::Success& asked) {
-    app.exit(asked);
+    std::ostringstream text;
+    app.exit(asked, text, text);
+    putOut(text.str());
     return finishOutput();
   } catch (const CLI::ParseError& error) {
-    return complainAboutCall(error.what());
+    return complainAboutCall(whatIsWrong(app, error));
   }
   const int status = chosen ? chosen() : kBadCall;
   const int written = finishOutput();
@@ -61,7 +81,9 @@ int parseAndRun(std::vector<std::string> arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A reader that goes away (`| head`) is no error to report, but a file that hits its size limit is.
-  std::signal(SIGXFSZ, SIG_IGN);
+  holdClosedStreams();
+  // A reader that goes away (`| head`) is no error to report, but a file that hits its size limit is. A
+  // program that is executed has the default again, which it would not if the signal were ignored.
+  for (const int signal : heeded({SIGXFSZ})) std::signal(signal, [](int) {});
   return parseAndRun({argv + std::min(argc, 1), argv + argc});
 }

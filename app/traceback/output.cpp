@@ -6,17 +6,18 @@
 #include <cstdio>
 #include <cstring>
 #include <format>
-#include <print>
 
 #include "app/traceback/command.h"
+#include "app/traceback/say.h"
 #include "model/utf8.h"
 
 namespace traceback::app {
 
 int finishOutput() {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return kDone;
-  if (errno == EPIPE) return kDone;
-  return complain({.message = std::format("cannot write: {}", std::strerror(errno)),
+  flushOut();
+  const int error = outputError();
+  if (error == 0 || error == EPIPE) return kDone;
+  return complain({.message = std::format("cannot write: {}", std::strerror(error)),
                    .file = "standard output",
                    .offset = {}});
 }
@@ -40,12 +41,12 @@ std::string countsAsJson(const std::map<std::string, std::uint64_t>& counts) {
 }
 
 int complain(const model::Error& error) {
-  std::println(stderr, "traceback: {}", model::printable(error.text()));
+  tellLine("traceback: {}", model::printable(error.text()));
   return kBadInput;
 }
 
 int complainAboutCall(const std::string& message) {
-  std::println(stderr, "traceback: {} (see traceback --help)", model::printable(message));
+  tellLine("traceback: {} (see traceback --help)", model::printable(message));
   return kBadCall;
 }
 
@@ -53,7 +54,7 @@ ProgressLine::ProgressLine(std::string what)
     : m_what(std::move(what)), m_terminal(isatty(STDERR_FILENO) == 1) {}
 
 ProgressLine::~ProgressLine() {
-  if (m_shown >= 0) std::print(stderr, "\r\033[K");
+  if (m_shown >= 0) tell("\r\033[K");
 }
 
 void ProgressLine::show(double part) {
@@ -61,7 +62,7 @@ void ProgressLine::show(double part) {
   if (!m_terminal || percent == m_shown) return;
   if (std::chrono::steady_clock::now() - m_start < std::chrono::seconds(1)) return;
   m_shown = percent;
-  std::print(stderr, "\r{} {:3} %\033[K", m_what, percent);
+  tell("\r{} {:3} %\033[K", m_what, percent);
 }
 
 }  // namespace traceback::app

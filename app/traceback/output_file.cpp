@@ -83,6 +83,14 @@ bool OutputFile::keep() {
   return m_error == 0;
 }
 
+int refuseToReplace(const std::string& input, const std::string& file) {
+  std::error_code none;
+  if (!fs::equivalent(input, file, none)) return kDone;
+  return complain({.message = "would be overwritten by what is made of it: name another output",
+                   .file = input,
+                   .offset = {}});
+}
+
 int cannotWrite(const std::string& file, int error) {
   return complain(
       {.message = std::format("cannot write: {}", std::strerror(error)), .file = file, .offset = {}});

@@ -34,6 +34,10 @@ class OutputFile {
   int m_error = 0;
 };
 
+// One line on standard error if what is written to `file` would take the place of the input; gives the status
+// to end with.
+int refuseToReplace(const std::string& input, const std::string& file);
+
 // One line on standard error; gives the status to end with.
 int cannotWrite(const std::string& file, int error);
 

@@ -5,9 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <print>
 #include <set>
 
+#include "app/traceback/say.h"
 #include "loader/mapped_file.h"
 #include "model/utf8.h"
 
@@ -78,16 +78,16 @@ void SourceText::complainAboutOthers(model::Nanoseconds made) const {
     if (source.path.empty() || source.same || told.contains(source.path)) continue;
     told.insert(source.path);
     if (source.checked) {
-      std::println(stderr, "traceback: {}: not the source that was compiled: its checksum is another",
-                   model::printable(source.path));
+      tellLine("traceback: {}: not the source that was compiled: its checksum is another",
+               model::printable(source.path));
       continue;
     }
     if (stat(source.path.c_str(), &status) != 0) continue;
     const auto modified = static_cast<std::uint64_t>(status.st_mtim.tv_sec) * 1'000'000'000 +
                           static_cast<std::uint64_t>(status.st_mtim.tv_nsec);
     if (modified <= made.value) continue;
-    std::println(stderr, "traceback: {}: changed after the trace was made: its text may not be what ran",
-                 model::printable(source.path));
+    tellLine("traceback: {}: changed after the trace was made: its text may not be what ran",
+             model::printable(source.path));
   }
 }
 

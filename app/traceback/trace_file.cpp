@@ -5,8 +5,8 @@
 #include <csignal>
 #include <filesystem>
 #include <format>
-#include <print>
 
+#include "app/traceback/say.h"
 #include "loader/load_trace.h"
 #include "model/text_format.h"
 #include "model/utf8.h"
@@ -96,8 +96,8 @@ std::string whenText(model::Nanoseconds when) {
 void complainAboutDamage(const std::string& snap, const model::LoadReport& report) {
   for (const auto& note : report.notes()) {
     if (note.severity == model::Severity::Info) continue;
-    std::println(stderr, "traceback: {}: {}{}", model::printable(snap), model::printable(note.text),
-                 note.count > 1 ? std::format(" ({} times)", note.count) : "");
+    tellLine("traceback: {}: {}{}", model::printable(snap), model::printable(note.text),
+             note.count > 1 ? std::format(" ({} times)", note.count) : "");
   }
 }
 

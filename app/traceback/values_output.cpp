@@ -1,8 +1,8 @@
 #include "app/traceback/values_output.h"
 
 #include <format>
-#include <print>
 
+#include "app/traceback/say.h"
 #include "model/utf8.h"
 
 namespace traceback::app {
@@ -15,16 +15,15 @@ using model::printable;
 using model::Value;
 
 void printVariables(const std::vector<Value>& values) {
-  for (const Value& value : values)
-    std::println("       {} = {}", printable(value.name), printable(value.text));
+  for (const Value& value : values) sayLine("       {} = {}", printable(value.name), printable(value.text));
 }
 
 void printRegisters(const std::vector<Value>& registers) {
   constexpr std::size_t kColumns = 4;
   for (std::size_t i = 0; i < registers.size(); ++i) {
     const bool last = i + 1 == registers.size() || i % kColumns == kColumns - 1;
-    std::print("{}{:6} {:18}{}", i % kColumns == 0 ? "       " : " ", registers[i].name, registers[i].text,
-               last ? "\n" : "");
+    say("{}{:6} {:18}{}", i % kColumns == 0 ? "       " : " ", registers[i].name, registers[i].text,
+        last ? "\n" : "");
   }
 }
 
@@ -56,42 +55,42 @@ std::string json(const Value& value) {
 }  // namespace
 
 void printValuesText(const model::ThreadValues& thread, const std::string& heading, bool allRegisters) {
-  std::println("{}", heading);
-  for (const auto& note : thread.notes) std::println("  note: {}", printable(note));
+  sayLine("{}", heading);
+  for (const auto& note : thread.notes) sayLine("  note: {}", printable(note));
   for (const FrameValues& frame : thread.frames) {
-    std::println("  #{:<3} {}  {}{}", frame.level, frame.function.empty() ? "?" : printable(frame.function),
-                 printable(placeOf(frame)), frame.isInlined ? "  [inlined]" : "");
+    sayLine("  #{:<3} {}  {}{}", frame.level, frame.function.empty() ? "?" : printable(frame.function),
+            printable(placeOf(frame)), frame.isInlined ? "  [inlined]" : "");
     printVariables(frame.arguments);
     printVariables(frame.locals);
     if (allRegisters || frame.level == 0) printRegisters(frame.registers);
   }
-  if (thread.more) std::println("  further frames are not shown");
+  if (thread.more) sayLine("  further frames are not shown");
 }
 
 void printGlobalsText(const std::vector<Value>& globals) {
-  for (const Value& value : globals) std::println("{} = {}", printable(value.name), printable(value.text));
+  for (const Value& value : globals) sayLine("{} = {}", printable(value.name), printable(value.text));
 }
 
 void printValuesJson(const model::ThreadValues& thread, std::uint32_t number) {
   for (const auto& note : thread.notes)
-    std::println(R"({{"thread":{},"tid":{},"note":{}}})", number, thread.tid, jsonString(note));
+    sayLine(R"({{"thread":{},"tid":{},"note":{}}})", number, thread.tid, jsonString(note));
   for (const FrameValues& frame : thread.frames) {
     std::string registers;
     for (const Value& value : frame.registers)
       registers += std::format("{}{}:{}", registers.empty() ? "" : ",", jsonString(value.name),
                                value.known ? jsonString(value.text) : "null");
-    std::println(R"({{"thread":{},"tid":{},"frame":{},"function":{},"file":{},"line":{},"address":"{:#x}",)"
-                 R"("inlined":{},"arguments":{},"locals":{},"registers":{{{}}}}})",
-                 number, thread.tid, frame.level, jsonOrNull(frame.function), jsonOrNull(frame.file),
-                 frame.line == 0 ? "null" : std::to_string(frame.line), frame.address, frame.isInlined,
-                 json(frame.arguments), json(frame.locals), registers);
+    sayLine(R"({{"thread":{},"tid":{},"frame":{},"function":{},"file":{},"line":{},"address":"{:#x}",)"
+            R"("inlined":{},"arguments":{},"locals":{},"registers":{{{}}}}})",
+            number, thread.tid, frame.level, jsonOrNull(frame.function), jsonOrNull(frame.file),
+            frame.line == 0 ? "null" : std::to_string(frame.line), frame.address, frame.isInlined,
+            json(frame.arguments), json(frame.locals), registers);
   }
 }
 
 void printGlobalsJson(const std::vector<Value>& globals) {
-  for (const Value& value : globals) std::println(R"({{"global":{}}})", json(value));
+  for (const Value& value : globals) sayLine(R"({{"global":{}}})", json(value));
 }
 
-void printNoteJson(const std::string& note) { std::println(R"({{"note":{}}})", jsonString(note)); }
+void printNoteJson(const std::string& note) { sayLine(R"({{"note":{}}})", jsonString(note)); }
 
 }  // namespace traceback::app

@@ -2,7 +2,8 @@
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
-#include <print>
+#include <cstdio>
+#include <format>
 
 #include "app/tracebackd/listener.h"
 #include "app/tracebackd/service.h"
@@ -23,8 +24,13 @@ using namespace traceback::app;
 
 constexpr int kDone = 0, kBadInput = 1, kBadCall = 2;
 
+// Whether anybody hears it changes nothing: std::print would throw.
+void say(const std::string& text) {
+  std::fputs(std::format("tracebackd: {}\n", model::printable(text)).c_str(), stderr);
+}
+
 int complain(const std::string& text, int status) {
-  std::println(stderr, "tracebackd: {}", model::printable(text));
+  say(text);
   return status;
 }
 
@@ -56,10 +62,7 @@ int run(bool once, bool quiet) {
   options.tidy = tidyUp;
   std::error_code error;
   options.command = std::filesystem::read_symlink("/proc/self/exe", error).replace_filename("traceback");
-  if (!quiet)
-    options.log = [](const std::string& text) {
-      std::println(stderr, "tracebackd: {}", model::printable(text));
-    };
+  if (!quiet) options.log = say;
   Service service(std::move(*listener), std::move(options));
   const auto ran = service.run();
   return ran ? kDone : complain(ran.error().text(), kBadInput);

@@ -164,16 +164,17 @@ class ValuesOfProcess {
         to.more = true;
         break;
       }
-      frame.function = described.textOf("func");
-      const auto fullName = described.textOf("fullname");
-      frame.file = fullName.empty() ? described.textOf("file") : fullName;
-      frame.line = static_cast<std::uint32_t>(numberIn(described.textOf("line")));
+      const bool isOther = file != nullptr && !file->isHere;
+      if (!isOther) setPlace(frame, described);
       if (auto done = reader.readRegisters(thread, number, frame); !done) return done;
       markInlined(frame, lastStackPointer, to.frames);
       if (m_request.frame && frame.level != *m_request.frame) {
         frame.registers.clear();
-      } else if (file != nullptr && !file->isHere) {
-        noteOnce(std::format("{} is not here, or not the one that ran: no values of its frames", file->path));
+      } else if (isOther) {
+        noteOnce(
+            std::format("{} is not here, or not the one that ran: its frames have no names and values, "
+                        "and their callers may be wrong",
+                        file->path));
       } else if (auto done = reader.readVariables(thread, number, frame); !done) {
         return done;
       }
@@ -182,10 +183,23 @@ class ValuesOfProcess {
     }
     if (hidden != 0) to.notes.push_back(std::format("{} frames of the recorder are not shown", hidden));
     if (m_request.frame) {
+      const std::size_t all = to.frames.size();
       std::erase_if(to.frames, [this](const auto& frame) { return frame.level != *m_request.frame; });
+      if (to.frames.empty())
+        to.notes.push_back(
+            to.more ? std::format("of its frames only the first {} are looked at", all)
+                    : std::format("it has no frame {}: there are {}, counted from 0", *m_request.frame, all));
       to.more = false;
     }
     return {};
+  }
+
+  // As gdb tells it by the file that is here: of another build it is wrong.
+  static void setPlace(model::FrameValues& frame, const MiValue& described) {
+    frame.function = described.textOf("func");
+    const auto fullName = described.textOf("fullname");
+    frame.file = fullName.empty() ? described.textOf("file") : fullName;
+    frame.line = static_cast<std::uint32_t>(numberIn(described.textOf("line")));
   }
 
   // An inlined frame is where its caller is, and on the same stack frame; a recursive one is not.

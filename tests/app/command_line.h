@@ -46,6 +46,9 @@ class CommandLine {
   QProcessEnvironment m_environment;
 };
 
+// For `before`: standard error becomes a pipe of which nobody reads.
+void giveErrorsToNobody();
+
 QByteArray readFile(const QString& path);
 bool writeFile(const QString& path, const QByteArray& bytes, bool executable = false);
 // Names of what is in a folder, at any depth.

@@ -135,11 +135,80 @@ class CommandLineTest : public QObject {
     QVERIFY2(ran.complainsInOneLine(), ran.err.constData());
   }
 
+  void aWordThatIsNoCommandIsNamed_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::newRow("a command") << QStringList{"frobnicate"};
+    QTest::newRow("with arguments") << QStringList{"frobnicate", "--into", "a.tbsnap"};
+    QTest::newRow("an option") << QStringList{"--frobnicate"};
+  }
+  void aWordThatIsNoCommandIsNamed() {
+    QFETCH(QStringList, arguments);
+    const Ran ran = m_line.traceback(arguments);
+    QCOMPARE(ran.status, 2);
+    QVERIFY2(ran.complainsInOneLine() && ran.err.contains("frobnicate"), ran.err.constData());
+  }
+
+  void aNumberThatIsNoneIsNamed_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::newRow("negative") << QStringList{"query", "--at", "-3", "a.tbsnap", "next signal"};
+    QTest::newRow("a word") << QStringList{"export", "--first", "-3", "--format", "text", "a.tbsnap"};
+  }
+  void aNumberThatIsNoneIsNamed() {
+    QFETCH(QStringList, arguments);
+    const Ran ran = m_line.traceback(arguments);
+    QCOMPARE(ran.status, 2);
+    QVERIFY2(ran.complainsInOneLine() && ran.err.contains(arguments[1].toUtf8() + " takes a whole number") &&
+                 ran.err.contains("not -3"),
+             ran.err.constData());
+  }
+
+  void noNameIsTheNameOfNoFunction() {
+    const Ran ran = m_line.traceback({"info", "--why", "", "/bin/true"});
+    QCOMPARE(ran.status, 2);
+    QCOMPARE(ran.out, QByteArray());
+    QVERIFY2(ran.complainsInOneLine() && ran.err.contains("--why"), ran.err.constData());
+  }
+
+  void outputThatCannotBeWrittenIsAnError_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QString>("redirection");
+    const QString program = CommandLine::program();
+    for (const char* where : {">/dev/full", ">&-"}) {
+      QTest::addRow("a line %s", where) << QStringList{"info", "/bin/true"} << where;
+      QTest::addRow("help %s", where) << QStringList{"--help"} << where;
+      QTest::addRow("much %s", where) << QStringList{"info", "--functions", program} << where;
+      QTest::addRow("much at once %s", where)
+          << QStringList{"info", "--functions", "--format", "json", program} << where;
+      // Which lets what it has be seen after each file.
+      QTest::addRow("bit by bit %s", where) << QStringList{"plan", "--format", "json", "/bin/true"} << where;
+    }
+  }
   void outputThatCannotBeWrittenIsAnError() {
-    const Ran ran = m_line.throughShell("\"$@\" >/dev/full", {"info", "/bin/true"});
+    QFETCH(QStringList, arguments);
+    QFETCH(QString, redirection);
+    const Ran ran = m_line.throughShell("\"$@\" " + redirection, arguments);
     QCOMPARE(ran.status, 1);
-    QVERIFY(ran.complainsInOneLine());
-    QVERIFY(ran.err.contains("standard output"));
+    QVERIFY2(ran.complainsInOneLine(), ran.err.constData());
+    QVERIFY2(ran.err.contains("standard output: cannot write: "), ran.err.constData());
+    QVERIFY2(ran.err.contains(redirection == ">&-" ? "Bad file" : "No space left"), ran.err.constData());
+  }
+
+  void anErrorThatCannotBeSaidIsOneStill_data() {
+    QTest::addColumn<QString>("redirection");
+    QTest::newRow("closed") << "2>&-";
+    QTest::newRow("full") << "2>/dev/full";
+  }
+  void anErrorThatCannotBeSaidIsOneStill() {
+    QFETCH(QString, redirection);
+    QCOMPARE(m_line.throughShell("\"$@\" " + redirection, {"print", "/nowhere/at-all"}).status, 1);
+    QCOMPARE(m_line.throughShell("\"$@\" " + redirection, {"frobnicate"}).status, 2);
+    // Nor does it get into what the command opens in place of it.
+    QCOMPARE(m_line.throughShell("\"$@\" >&- " + redirection, {"info", "/bin/true"}).status, 1);
+  }
+  void anErrorThatNobodyReadsIsOneStill() {
+    const Ran ran =
+        run(CommandLine::program(), {"print", "/nowhere/at-all"}, m_line.environment(), giveErrorsToNobody);
+    QCOMPARE(ran.status, 1);
   }
 
   void aReaderThatGoesAwayIsNoError() {

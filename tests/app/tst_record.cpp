@@ -1,5 +1,6 @@
 // The whole way, as a user goes it: record, crash or be snapped or killed, print.
 #include <signal.h>
+#include <unistd.h>
 
 #include <QDir>
 #include <QFileInfo>
@@ -233,6 +234,58 @@ class RecordTest : public QObject {
     const Ran again = m_line.traceback({"recover"});
     QCOMPARE(again.status, 0);
     QCOMPARE(again.out, QByteArray());
+  }
+
+  // It could make no file of any size, and so recorded nothing.
+  void whatAProcessCouldNotWriteIsClearedAway() {
+    QCOMPARE(m_line.throughShell("ulimit -f 64; ulimit -c 0; exec \"$@\"", {"run", "--", m_program}).status,
+             128 + SIGSEGV);
+    for (int i = 0; i < 2; ++i) {
+      const Ran ran = m_line.traceback({"recover"});
+      QCOMPARE(ran.err, QByteArray());
+      QCOMPARE(ran.status, 0);
+      QCOMPARE(ran.out, QByteArray());
+    }
+    const QString rings = m_line.environment().value("XDG_RUNTIME_DIR") + "/traceback";
+    QCOMPARE(QDir(rings).entryList(QDir::Dirs | QDir::NoDotAndDotDot), QStringList());
+  }
+
+  void theInputIsNotReplacedByWhatIsMadeOfIt_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::newRow("a core file") << QStringList{"export", "--core"};
+    QTest::newRow("an export") << QStringList{"export", "--format", "text", "-o"};
+    QTest::newRow("a profile") << QStringList{"profile", "-o"};
+  }
+  void theInputIsNotReplacedByWhatIsMadeOfIt() {
+    QFETCH(QStringList, arguments);
+    const QString input = m_line.path("input.tbsnap"), link = m_line.path("link.tbsnap");
+    QFile::remove(input);
+    QFile::remove(link);
+    QVERIFY(QFile::copy(m_crash, input));
+    QCOMPARE(::symlink("input.tbsnap", qPrintable(link)), 0);
+    const QByteArray bytes = readFile(input);
+    for (const QString& output : {input, link}) {
+      const Ran ran = m_line.traceback(arguments + QStringList{output, input});
+      QCOMPARE(ran.status, 1);
+      QVERIFY2(ran.complainsInOneLine() && ran.err.contains(input.toUtf8() + ": would be overwritten"),
+               ran.err.constData());
+      QVERIFY(readFile(input) == bytes);
+      QCOMPARE(QFile::symLinkTarget(link), input);
+    }
+  }
+
+  void entriesThatThereAreNotAreNamed() {
+    const Ran beyond = m_line.traceback({"export", "--format", "text", "--first", "99999", m_crash});
+    QCOMPARE(beyond.status, 1);
+    QCOMPARE(beyond.out, QByteArray());
+    QVERIFY2(beyond.complainsInOneLine() && beyond.err.contains("99999"), beyond.err.constData());
+    const Ran reversed =
+        m_line.traceback({"export", "--format", "text", "--first", "5", "--last", "2", m_crash});
+    QCOMPARE(reversed.status, 2);
+    QCOMPARE(reversed.out, QByteArray());
+    QVERIFY2(reversed.complainsInOneLine() && reversed.err.contains("--last"), reversed.err.constData());
+    QCOMPARE(m_line.traceback({"export", "--format", "text", "--first", "2", "--last", "2", m_crash}).status,
+             0);
   }
 
   void aProcessThatIsNotTracedIsNamed() {

@@ -154,6 +154,77 @@ class RunTest : public QObject {
     QCOMPARE(cached(), QStringList());
   }
 
+  void theProgramRunsThoughNothingCanBeSaid_data() {
+    QTest::addColumn<QString>("redirection");
+    QTest::newRow("closed") << "2>&-";
+    QTest::newRow("full") << "2>/dev/full";
+  }
+  void theProgramRunsThoughNothingCanBeSaid() {
+    QFETCH(QString, redirection);
+    // Of which there is something to say.
+    const QString program = QStringLiteral(STATIC_PROGRAM);
+    QCOMPARE(m_line->throughShell("\"$@\" " + redirection, {"run", "--", program, "exit5"}).status, 5);
+    QCOMPARE(m_line->throughShell("\"$@\" " + redirection, {"run", "--", m_report, "exit5"}).status, 5);
+    const QString policy = m_line->path("policy");
+    QVERIFY(writeFile(policy, "snap everything\n"));
+    QCOMPARE(
+        m_line->throughShell("\"$@\" " + redirection, {"run", "--policy", policy, "--", m_report, "exit5"})
+            .status,
+        5);
+  }
+  void theProgramRunsThoughNobodyReadsWhatIsSaid() {
+    const QStringList words{"run", "--", QStringLiteral(STATIC_PROGRAM), "exit5"};
+    QCOMPARE(run(CommandLine::program(), words, m_line->environment(), giveErrorsToNobody).status, 5);
+  }
+
+  void whatIsClosedIsClosedForTheProgram() {
+    const QStringList words{"/bin/sh", "-c",
+                            "for i in 0 1 2; do test -e /proc/$$/fd/$i && echo $i; done >\"$0\"",
+                            m_line->path("open")};
+    const auto opened = [&](const QStringList& command, const QString& redirections) {
+      run("/bin/sh", QStringList{"-c", "\"$@\" " + redirections, "sh"} + command, m_line->environment());
+      return readFile(m_line->path("open"));
+    };
+    for (const char* redirections : {"", "2>&-", "<&-", "<&- 2>&-"}) {
+      const QByteArray plain = opened(words, redirections);
+      QVERIFY(!plain.isEmpty());
+      QCOMPARE(opened(QStringList{CommandLine::program(), "run", "--"} + words, redirections), plain);
+    }
+  }
+
+  void theProgramHasTheSignalsThatTheCommandWasGiven_data() {
+    QTest::addColumn<QString>("before");
+    QTest::newRow("as usual") << "";
+    QTest::newRow("ignored") << "trap '' XFSZ PIPE TTOU; ";
+  }
+  void theProgramHasTheSignalsThatTheCommandWasGiven() {
+    QFETCH(QString, before);
+    const QStringList words{"/bin/grep", "SigIgn", "/proc/self/status"};
+    const QString script = before + "exec \"$@\"";
+    const Ran plain = run("/bin/sh", QStringList{"-c", script, "sh"} + words, m_line->environment());
+    QCOMPARE(plain.status, 0);
+    QCOMPARE(m_line->throughShell(script, QStringList{"run", "--"} + words).out, plain.out);
+    m_line->environment().insert("TRACEBACK", "off");
+    QCOMPARE(m_line->throughShell(script, QStringList{"run", "--"} + words).out, plain.out);
+  }
+
+  void aProgramThatMayNotBeReadIsSaidToRunUntraced() {
+    const QString program = m_line->path("report");
+    QVERIFY(QFile::copy(m_report, program));
+    QCOMPARE(chmod(program.toUtf8(), 0111), 0);
+    QStringList words{CommandLine::program(), "run", "--", program, "exit5"};
+    // Root may read anything by capabilities alone.
+    if (geteuid() == 0) {
+      QCOMPARE(chown(program.toUtf8(), 65534, 65534), 0);
+      words = QStringList{"setpriv", "--bounding-set=-dac_override,-dac_read_search"} + words;
+    }
+    const Ran ran = run("/usr/bin/env", words, m_line->environment());
+    QCOMPARE(ran.status, 5);
+    QVERIFY2(ran.complainsInOneLine() && ran.err.contains("runs untraced: ") &&
+                 ran.err.contains(program.toUtf8()) && ran.err.contains("Permission denied"),
+             ran.err.constData());
+  }
+
   void aCacheThatCannotBeMadeIsNoReasonToFail() {
     m_line->environment().insert("XDG_CACHE_HOME", "/proc/self/nowhere");
     const Ran ran = runIt({m_report, "exit6"});

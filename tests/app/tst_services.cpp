@@ -50,6 +50,11 @@ class ServicesTest : public QObject {
     QVERIFY(group.complainsInOneLine());
   }
 
+  void aServiceWhoseErrorsCannotBeWrittenGoesOn() {
+    const QStringList call{"-c", "\"$0\" --frobnicate 2>/dev/full", TRACEBACKD};
+    QCOMPARE(run("/bin/sh", call, m_line.environment()).status, 2);
+  }
+
   void aWrongLineOfTheSiteFileIsNamed() {
     QVERIFY(m_line.traceback({"policy", "--site"}).out.contains("site: nothing is wrong"));
     QVERIFY(writeFile(m_line.path("bad"), "redact stacks\ngroup\n"));

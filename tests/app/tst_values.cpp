@@ -152,6 +152,47 @@ class ValuesTest : public QObject {
     QVERIFY2(gone.complainsInOneLine() && gone.err.contains("not the one that ran"), gone.err);
   }
 
+  // Nor are its lines and functions where they were.
+  void aFrameIsNotNamedByAnotherBuildOfItsLibrary() {
+    const QString program = m_line.path("on_demand"), library = m_line.path("libon_demand_library.so");
+    QVERIFY(QFile::copy(ON_DEMAND_PROGRAM, program) && QFile::copy(ON_DEMAND_LIBRARY, library));
+    m_line.environment().insert("LD_LIBRARY_PATH", m_line.folder());
+    const QString snap = record(program, "stacks");
+    m_line.environment().remove("LD_LIBRARY_PATH");
+    QVERIFY(!snap.isEmpty());
+    const Ran same = m_line.traceback({"print", "--values", snap});
+    QVERIFY2(same.out.contains("#0   on_demand_library  on_demand_library.c:"), same.out);
+    QVERIFY(QFile::remove(library) && QFile::copy(ON_DEMAND_PLUGIN, library));
+    const Ran other = m_line.traceback({"print", "--values", snap});
+    QCOMPARE(other.status, 0);
+    QVERIFY2(other.err.contains("not the one that ran"), other.err);
+    QVERIFY2(other.out.contains("  #0   ?  0x") && !other.out.contains("on_demand_library.c"), other.out);
+  }
+
+  void aFrameThatThereIsNotIsNamed() {
+    const Ran ran = m_line.traceback({"print", "--values", "--frame", "99", m_stacks});
+    QCOMPARE(ran.status, 1);
+    QCOMPARE(ran.out, QByteArray());
+    QVERIFY2(ran.complainsInOneLine() && ran.err.contains("no frame 99"), ran.err);
+    const Ran json = m_line.traceback({"print", "--values", "--frame", "99", "--format", "json", m_stacks});
+    QCOMPARE(json.status, 1);
+    QCOMPARE(json.out, QByteArray());
+    // Of several threads, one has it.
+    QMap<int, int> counts;
+    const QStringList everything{"print", "--values", "--thread", "all", m_stacks};
+    for (const QJsonObject& frame :
+         objectsIn(m_line.traceback(everything + QStringList{"--format", "json"}).out))
+      if (frame.contains("frame")) ++counts[frame["thread"].toInt()];
+    QCOMPARE(counts.size(), 2);
+    if (counts[1] == counts[2]) QSKIP("both threads have as many frames");
+    const QString frame = QString::number(std::max(counts[1], counts[2]) - 1);
+    const Ran all = m_line.traceback(everything + QStringList{"--frame", frame});
+    QCOMPARE(all.status, 0);
+    QVERIFY2(all.out.contains(QString("\n  #%1 ").arg(frame).toUtf8()) &&
+                 all.out.contains(QString("note: it has no frame %1: there are ").arg(frame).toUtf8()),
+             all.out);
+  }
+
   void aSessionThatIsStoppedEnds() {
     std::stop_source stop;
     auto gdb = GdbSession::start({.stop = stop.get_token()});

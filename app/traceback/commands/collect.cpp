@@ -1,10 +1,10 @@
 // traceback collect: not for people. The runtime of a process that met a fatal signal, or that is to be
 // snapped and goes on, starts it, and waits.
 #include <CLI/CLI.hpp>
-#include <print>
 
 #include "app/traceback/command.h"
 #include "app/traceback/output.h"
+#include "app/traceback/say.h"
 #include "model/utf8.h"
 #include "runtime/collect/snap/recover.h"
 
@@ -42,9 +42,8 @@ void addCollect(CLI::App& app, Action& chosen) {
                                                     .occasion = occasion,
                                                     .text = call->text});
         if (!made) return complain(made.error());
-        std::println(stderr, "traceback: process {} {}; its trace is in {}", call->pid,
-                     model::printable(collect::describe(occasion, call->text)),
-                     model::printable(made->string()));
+        tellLine("traceback: process {} {}; its trace is in {}", call->pid,
+                 model::printable(collect::describe(occasion, call->text)), model::printable(made->string()));
         return kDone;
       }
       const auto snap = collect::collectFault(
@@ -52,13 +51,13 @@ void addCollect(CLI::App& app, Action& chosen) {
           {.processFolder = call->folder, .snapFolder = call->snapFolder, .limits = call->limits});
       if (!snap) return complain(snap.error());
       if (*snap)
-        std::println(stderr, "traceback: process {} met a fatal signal; its trace is in {}", call->pid,
-                     model::printable((*snap)->string()));
+        tellLine("traceback: process {} met a fatal signal; its trace is in {}", call->pid,
+                 model::printable((*snap)->string()));
       else
-        std::println(stderr,
-                     "traceback: process {} met the same fatal signal as runs before it; by `faults` in "
-                     "traceback-site(5) there is no further snap",
-                     call->pid);
+        tellLine(
+            "traceback: process {} met the same fatal signal as runs before it; by `faults` in "
+            "traceback-site(5) there is no further snap",
+            call->pid);
       return kDone;
     };
   });

@@ -2,10 +2,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <format>
-#include <print>
 
 #include "app/traceback/command.h"
 #include "app/traceback/output.h"
+#include "app/traceback/say.h"
 #include "app/traceback/source_text.h"
 #include "app/traceback/trace_file.h"
 #include "model/compare/comparison.h"
@@ -45,7 +45,7 @@ class Printer {
   void print(char mark, const model::ThreadTrace& thread, EntryIndex begin, std::uint64_t count,
              std::int32_t outermost) const {
     for (const model::Entry& entry : thread.entries(begin, static_cast<std::size_t>(count)))
-      std::println("{} {}", mark, m_rows.row(entry, outermost));
+      sayLine("{} {}", mark, m_rows.row(entry, outermost));
   }
 
  private:
@@ -74,11 +74,11 @@ class Report {
   bool pair(const ThreadPair& pair) {
     if (!pair.left || !pair.right) {
       if (m_call.format == "json")
-        std::println("{{\"left\":{},\"right\":{},\"same\":false}}", number(pair.left), number(pair.right));
+        sayLine("{{\"left\":{},\"right\":{},\"same\":false}}", number(pair.left), number(pair.right));
       else
-        std::println("thread {}: only in {}",
-                     pair.left ? threadText(m_good, *pair.left) : threadText(m_bad, *pair.right),
-                     model::printable(pair.left ? m_call.good : m_call.bad));
+        sayLine("thread {}: only in {}",
+                pair.left ? threadText(m_good, *pair.left) : threadText(m_bad, *pair.right),
+                model::printable(pair.left ? m_call.good : m_call.bad));
       return false;
     }
     const Comparison found = model::compareThreads(m_good, *pair.left, m_bad, *pair.right);
@@ -103,7 +103,7 @@ class Report {
       parting = std::format("{{\"left\":{},\"right\":{},\"known\":{}}}", first.left, first.right,
                             first.kind != Stretch::Kind::Unknown);
     }
-    std::println(
+    sayLine(
         "{{\"left\":{},\"right\":{},\"same\":{},\"entries\":{},\"differences\":{},\"parting\":{},\"notes\":[{"
         "}]}}",
         number(pair.left), number(pair.right), found.same(), found.sameCount(), found.differences.size(),
@@ -117,20 +117,20 @@ class Report {
     if (const auto other = threadText(m_bad, *pair.right); other != threadText(m_good, *pair.left))
       head += std::format(" | thread {}", other);
     if (found.differences.empty()) {
-      std::println("{}: the same, {} entries", head, found.sameCount());
+      sayLine("{}: the same, {} entries", head, found.sameCount());
     } else {
       std::uint64_t before = 0;
       for (std::size_t i = 0; i < found.differences.front().first; ++i)
         if (found.stretches[i].kind == Stretch::Kind::Same) before += found.stretches[i].leftCount;
       const std::size_t more = found.differences.size() - 1;
-      std::println("{}: {} after {} equal entries{}", head,
-                   found.stretches[found.differences.front().first].kind == Stretch::Kind::Unknown
-                       ? "no longer aligned"
-                       : "part",
-                   before,
-                   more > 0 ? std::format("; {} more difference{} behind", more, more > 1 ? "s" : "") : "");
+      sayLine("{}: {} after {} equal entries{}", head,
+              found.stretches[found.differences.front().first].kind == Stretch::Kind::Unknown
+                  ? "no longer aligned"
+                  : "part",
+              before,
+              more > 0 ? std::format("; {} more difference{} behind", more, more > 1 ? "s" : "") : "");
     }
-    for (const auto& note : found.notes) std::println("  ({})", model::printable(note));
+    for (const auto& note : found.notes) sayLine("  ({})", model::printable(note));
     if (!found.differences.empty()) parting(left, right, found);
   }
 
@@ -138,7 +138,7 @@ class Report {
                const Comparison& found) const {
     const model::Difference& difference = found.differences.front();
     const Stretch& first = found.stretches[difference.first];
-    std::println("");
+    sayLine("");
     std::uint64_t before = 0;
     if (difference.first > 0 && found.stretches[difference.first - 1].kind == Stretch::Kind::Same)
       before = std::min(found.stretches[difference.first - 1].leftCount, m_call.context);
@@ -150,24 +150,24 @@ class Report {
       side('<', m_goodText, left, stretch.left, stretch.leftCount, stretch, outermost);
       side('>', m_badText, right, stretch.right, stretch.rightCount, stretch, outermost);
     }
-    if (difference.end == found.stretches.size()) return std::println("");
+    if (difference.end == found.stretches.size()) return sayLine("");
     const Stretch& after = found.stretches[difference.end];
     if (after.kind == Stretch::Kind::Same)
       m_goodText.print(' ', left, after.left, std::min(after.leftCount, m_call.context), outermost);
-    std::println("");
+    sayLine("");
   }
 
   void side(char mark, const Printer& printer, const model::ThreadTrace& thread, EntryIndex begin,
             std::uint64_t count, const Stretch& stretch, std::int32_t outermost) const {
     if (count == 0) return;
     if (stretch.kind == Stretch::Kind::Unknown)
-      std::println("{} {:{}}  (no alignment is known for what follows)", mark, "", kPlaceWidth);
+      sayLine("{} {:{}}  (no alignment is known for what follows)", mark, "", kPlaceWidth);
     if (stretch.rounds > 0)
-      std::println("{} {:{}}  ({} more round{} of the loop)", mark, "", kPlaceWidth, stretch.rounds,
-                   stretch.rounds > 1 ? "s" : "");
+      sayLine("{} {:{}}  ({} more round{} of the loop)", mark, "", kPlaceWidth, stretch.rounds,
+              stretch.rounds > 1 ? "s" : "");
     printer.print(mark, thread, begin, std::min(count, m_call.context), outermost);
     if (count > m_call.context)
-      std::println("{} {:{}}  ... {} more entries", mark, "", kPlaceWidth, count - m_call.context);
+      sayLine("{} {:{}}  ... {} more entries", mark, "", kPlaceWidth, count - m_call.context);
   }
 
   const Trace &m_good, &m_bad;
@@ -215,8 +215,8 @@ int runCompare(const CompareCall& call) {
   if (!pairs) return troubled(pairs.error());
   SourceText sources(std::move(*mappings));
   if (call.format == "text") {
-    std::println("< {}: {}", model::printable(call.good), reasonText((*good)->summary));
-    std::println("> {}: {}", model::printable(call.bad), reasonText((*bad)->summary));
+    sayLine("< {}: {}", model::printable(call.good), reasonText((*good)->summary));
+    sayLine("> {}: {}", model::printable(call.bad), reasonText((*bad)->summary));
   }
   Report report(**good, **bad, call, sources);
   bool same = true;

@@ -8,10 +8,10 @@
 // KIND is what follows an option, or what the positional is: - (nothing), word (anything), file, folder,
 // snap, process, or the values it may have, divided by |.
 #include <CLI/CLI.hpp>
-#include <print>
 #include <string>
 
 #include "app/traceback/command.h"
+#include "app/traceback/say.h"
 
 namespace traceback::app {
 
@@ -47,17 +47,16 @@ std::string line(std::string text) {
 void printWords(const CLI::App& command) {
   for (const CLI::App* each : command.get_subcommands([](const CLI::App*) { return true; }))
     if (!each->get_group().empty())
-      std::println("command\t{}\t-\t{}", each->get_name(), line(each->get_description()));
+      sayLine("command\t{}\t-\t{}", each->get_name(), line(each->get_description()));
   for (const CLI::Option* option : command.get_options()) {
     if (!option->nonpositional()) {
-      std::println("positional\t{}\t{}\t{}", option->get_name(), kindOf(*option),
-                   line(option->get_description()));
+      sayLine("positional\t{}\t{}\t{}", option->get_name(), kindOf(*option), line(option->get_description()));
       continue;
     }
     for (const auto& name : option->get_lnames())
-      std::println("option\t--{}\t{}\t{}", name, kindOf(*option), line(option->get_description()));
+      sayLine("option\t--{}\t{}\t{}", name, kindOf(*option), line(option->get_description()));
     for (const auto& name : option->get_snames())
-      std::println("option\t-{}\t{}\t{}", name, kindOf(*option), line(option->get_description()));
+      sayLine("option\t-{}\t{}\t{}", name, kindOf(*option), line(option->get_description()));
   }
 }
 

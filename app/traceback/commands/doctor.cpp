@@ -1,9 +1,9 @@
 // traceback doctor: what is missing or in the way on this machine, and what to do about it.
 #include <CLI/CLI.hpp>
-#include <print>
 
 #include "app/traceback/command.h"
 #include "app/traceback/diagnosis.h"
+#include "app/traceback/say.h"
 #include "model/utf8.h"
 
 namespace traceback::app {
@@ -25,8 +25,8 @@ const char* word(Finding::State state) {
 int runDoctor() {
   bool good = true;
   for (const Finding& finding : diagnose()) {
-    std::println("{:8} {:18} {}", word(finding.state), finding.subject, model::printable(finding.text));
-    if (!finding.remedy.empty()) std::println("{:8} {:18} -> {}", "", "", model::printable(finding.remedy));
+    sayLine("{:8} {:18} {}", word(finding.state), finding.subject, model::printable(finding.text));
+    if (!finding.remedy.empty()) sayLine("{:8} {:18} -> {}", "", "", model::printable(finding.remedy));
     good = good && finding.state != Finding::State::Bad;
   }
   return good ? kDone : kBadInput;

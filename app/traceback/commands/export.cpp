@@ -1,12 +1,13 @@
 // traceback export: a trace as a file that others can read.
 #include <CLI/CLI.hpp>
-#include <cstdio>
+#include <algorithm>
+#include <format>
 #include <memory>
-#include <print>
 
 #include "app/traceback/command.h"
 #include "app/traceback/output.h"
 #include "app/traceback/output_file.h"
+#include "app/traceback/say.h"
 #include "app/traceback/source_text.h"
 #include "app/traceback/trace_file.h"
 #include "loader/core/core_file.h"
@@ -29,6 +30,7 @@ struct ExportCall {
 };
 
 int exportCore(const ExportCall& call) {
+  if (const int status = refuseToReplace(call.snap, call.core); status != kDone) return status;
   const auto process = loader::openRecordedProcess(call.snap);
   if (!process) return complain(process.error());
   OutputFile file(call.core, 0600);  // as snaps are: it holds the memory that they kept
@@ -39,14 +41,14 @@ int exportCore(const ExportCall& call) {
   if (!written) return complain({.message = written.error().message, .file = call.snap, .offset = {}});
   if (!file.keep()) return cannotWrite(call.core, file.error());
   complainAboutDamage(call.snap, process->report);
-  const auto tell = [&call](std::uint64_t count, std::string_view what) {
-    if (count != 0) std::println(stderr, "traceback: {}: {} {}", model::printable(call.snap), count, what);
+  const auto tellOf = [&call](std::uint64_t count, std::string_view what) {
+    if (count != 0) tellLine("traceback: {}: {} {}", model::printable(call.snap), count, what);
   };
-  tell(written->unknownPlaces,
-       "threads stand in code whose map is missing: a debugger finds no place for them");
-  tell(written->withoutStacks,
-       "threads have no stack in the snap: a debugger shows their innermost frame alone");
-  tell(written->damagedMemory, "parts of the memory are damaged, and left out");
+  tellOf(written->unknownPlaces,
+         "threads stand in code whose map is missing: a debugger finds no place for them");
+  tellOf(written->withoutStacks,
+         "threads have no stack in the snap: a debugger shows their innermost frame alone");
+  tellOf(written->damagedMemory, "parts of the memory are damaged, and left out");
   return kDone;
 }
 
@@ -54,6 +56,9 @@ int runExport(const ExportCall& call) {
   if (!call.core.empty()) return exportCore(call);
   auto mappings = SourceText::parseMappings(call.sourcePaths);
   if (!mappings) return complainAboutCall("export: " + mappings.error());
+  if (call.last < call.first) return complainAboutCall("export: --last is before --first");
+  if (!call.output.empty())
+    if (const int status = refuseToReplace(call.snap, call.output); status != kDone) return status;
   const auto loaded = openTrace(call.snap);
   if (!loaded) return complain(loaded.error());
   const model::Trace& trace = **loaded;
@@ -66,13 +71,21 @@ int runExport(const ExportCall& call) {
     range.end = call.last < range.end ? call.last + 1 : range.end;
     ranges.push_back(range);
   }
+  // Threads that do not get so far are left out, but some thread must.
+  std::uint64_t most = 0;
+  for (const auto thread : *threads)
+    most = std::max<std::uint64_t>(most, model::wholeThread(trace, thread).end);
+  if (call.first != 0 && call.first >= most) {
+    return complain(
+        {.message = std::format("has no entry {}: there are {}, counted from 0", call.first, most),
+         .file = call.snap,
+         .offset = {}});
+  }
   SourceText sources(std::move(*mappings));
   const auto format = *model::exportFormat(call.format);
   if (call.output.empty()) {
     // What could not be written is found at the end, as for all commands.
-    model::exportTrace(trace, ranges, format, sources.lines(), [](std::string_view text) {
-      return std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-    });
+    model::exportTrace(trace, ranges, format, sources.lines(), putOut);
   } else {
     OutputFile file(call.output);
     if (file.error() != 0) return cannotWrite(call.output, file.error());

@@ -4,11 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <cstring>
 #include <map>
-#include <print>
+#include <optional>
 
 #include "app/traceback/command.h"
 #include "app/traceback/function_fate.h"
 #include "app/traceback/output.h"
+#include "app/traceback/say.h"
 #include "app/traceback/trace_file.h"
 #include "instrument/instrument.h"
 #include "instrument/origin.h"
@@ -27,9 +28,7 @@ namespace traceback::app {
 
 namespace {
 
-void row(std::string_view name, std::string_view value) {
-  std::println("{:14}{}", name, model::printable(value));
-}
+void row(std::string_view name, std::string_view value) { sayLine("{:14}{}", name, model::printable(value)); }
 
 void rowIfAny(std::string_view name, std::string_view value) {
   if (!value.empty()) row(name, value);
@@ -156,7 +155,7 @@ int infoOnSnap(const std::string& path) {
 
 struct InfoCall {
   std::string path;
-  std::string why;
+  std::optional<std::string> why;
   bool functions = false;
   std::string format;
 
@@ -168,21 +167,23 @@ int infoOnFunctions(loader::Bytes bytes, const InfoCall& call) {
   if (!image) return complain(image.error());
   const auto fates = fatesIn(*image);
   if (!fates) return complain(fates.error());
-  if (call.why.empty()) {
+  if (!call.why) {
     for (const auto& fate : *fates) printFate(fate, call.json());
     return kDone;
   }
-  const auto chosen = fatesOf(*fates, call.why);
+  const auto chosen = fatesOf(*fates, *call.why);
   for (const auto* fate : chosen) printFate(*fate, call.json());
   if (!chosen.empty()) return kDone;
-  return complain({.message = whyNoFunction(*image, call.why), .file = call.path, .offset = {}});
+  return complain({.message = whyNoFunction(*image, *call.why), .file = call.path, .offset = {}});
 }
 
 int runInfo(const InfoCall& call) {
+  if (call.why && call.why->empty())
+    return complainAboutCall("info: --why takes the name of a function, or its 0xADDRESS");
   const std::string& path = call.path;
   const auto file = loader::MappedFile::open(path);
   if (!file) return complain(file.error());
-  if (call.functions || !call.why.empty()) {
+  if (call.functions || call.why) {
     if (isSnap(file->bytes()))
       return complainAboutCall("info: --why and --functions take a program or library");
     return infoOnFunctions(file->bytes(), call);

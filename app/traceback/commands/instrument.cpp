@@ -3,12 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <map>
-#include <print>
 #include <set>
 
 #include "app/traceback/command.h"
 #include "app/traceback/installation.h"
 #include "app/traceback/output.h"
+#include "app/traceback/say.h"
 #include "instrument/starter.h"
 #include "model/utf8.h"
 
@@ -45,18 +45,18 @@ std::string reportAsJson(const instrument::Report& report, const std::string& ru
 }
 
 void printReport(const instrument::Report& report, const InstrumentCall& call) {
-  std::println(
+  sayLine(
       "{}: {} of {} functions instrumented, written to {} ({} of code became {}{})",
       model::printable(report.file), report.instrumented, report.functions, model::printable(report.output),
       humanSize(report.textBytes), humanSize(report.newTextBytes),
       report.tableBytes == 0 ? "" : std::format(" and {} of lookup tables", humanSize(report.tableBytes)));
-  for (const auto& [reason, count] : report.skipped) std::println("  left alone: {:6}  {}", count, reason);
+  for (const auto& [reason, count] : report.skipped) sayLine("  left alone: {:6}  {}", count, reason);
   for (const auto& [reason, count] : report.entriesLeft)
-    std::println("  entered by direct calls only: {:6}  {}", count, reason);
+    sayLine("  entered by direct calls only: {:6}  {}", count, reason);
   const std::string why = call.options.runtime.empty() && call.runtime != kNoRuntime
                               ? "libtraceback.so is not beside this program"
                               : report.whyNotAlone;
-  if (!why.empty()) std::println("  records in processes that are traced already, for {}", why);
+  if (!why.empty()) sayLine("  records in processes that are traced already, for {}", why);
 }
 
 std::unexpected<model::Error> refuse(const char* why, const fs::path& file) {
@@ -95,11 +95,11 @@ model::Result<void> treatFile(const InstrumentCall& call, const fs::path& input,
     auto restored = instrument::restoreFile(call.inPlace ? output : input, output);
     if (!restored) return restored;
     if (call.json())
-      std::println(R"({{"file":{},"output":{},"restored":true}})", model::jsonString(input.string()),
-                   model::jsonString(output.string()));
+      sayLine(R"({{"file":{},"output":{},"restored":true}})", model::jsonString(input.string()),
+              model::jsonString(output.string()));
     else
-      std::println("{}: the original, written to {}", model::printable(input.string()),
-                   model::printable(output.string()));
+      sayLine("{}: the original, written to {}", model::printable(input.string()),
+              model::printable(output.string()));
     return {};
   }
   ProgressLine progress(title);
@@ -108,7 +108,7 @@ model::Result<void> treatFile(const InstrumentCall& call, const fs::path& input,
   if (!report) return std::unexpected(report.error());
   report->file = input.string();
   if (call.json())
-    std::println("{}", reportAsJson(*report, call.options.runtime));
+    sayLine("{}", reportAsJson(*report, call.options.runtime));
   else
     printReport(*report, call);
   return {};
@@ -135,8 +135,8 @@ int treatFiles(const InstrumentCall& call) {
     if (done) continue;
     status = complain(done.error());
     if (call.json())
-      std::println(R"({{"file":{},"error":{}}})", model::jsonString(input.string()),
-                   model::jsonString(done.error().message));
+      sayLine(R"({{"file":{},"error":{}}})", model::jsonString(input.string()),
+              model::jsonString(done.error().message));
   }
   return status;
 }

@@ -2,8 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
-#include <print>
 
 #include "app/traceback/command.h"
 #include "app/traceback/file_plan.h"
@@ -11,6 +9,7 @@
 #include "app/traceback/on_demand.h"
 #include "app/traceback/output.h"
 #include "app/traceback/program_search.h"
+#include "app/traceback/say.h"
 #include "model/utf8.h"
 
 namespace traceback::app {
@@ -40,43 +39,42 @@ void printHead(const LoadedFiles& loaded, const std::string& reason, bool json) 
     std::string files;
     for (const LoadedFile& file : loaded.files)
       files += (files.empty() ? "" : ",") + model::jsonString(file.path);
-    std::println(R"({{"program":{},"pid":{},"recorded":{},"untraced":{},"not_listed":{},"files":[{}]}})",
-                 model::jsonString(program.path), loaded.pid ? std::to_string(*loaded.pid) : "null",
-                 loaded.recorded, textOrNull(reason), textOrNull(loaded.notListed), files);
+    sayLine(R"({{"program":{},"pid":{},"recorded":{},"untraced":{},"not_listed":{},"files":[{}]}})",
+            model::jsonString(program.path), loaded.pid ? std::to_string(*loaded.pid) : "null",
+            loaded.recorded, textOrNull(reason), textOrNull(loaded.notListed), files);
     return;
   }
-  std::println(
-      "{}{}: {} {}", model::printable(program.path),
-      loaded.pid ? std::format(" (pid {}{})", *loaded.pid, loaded.recorded ? ", is recorded" : "") : "",
-      loaded.files.size(), loaded.files.size() == 1 ? "file" : "files");
-  if (!reason.empty()) std::println("  runs as it is: {}", model::printable(reason));
+  sayLine("{}{}: {} {}", model::printable(program.path),
+          loaded.pid ? std::format(" (pid {}{})", *loaded.pid, loaded.recorded ? ", is recorded" : "") : "",
+          loaded.files.size(), loaded.files.size() == 1 ? "file" : "files");
+  if (!reason.empty()) sayLine("  runs as it is: {}", model::printable(reason));
   if (!loaded.notListed.empty())
-    std::println("  its libraries are not listed: {}", model::printable(loaded.notListed));
+    sayLine("  its libraries are not listed: {}", model::printable(loaded.notListed));
 }
 
 void printFile(const LoadedFile& file, const FilePlan& plan, bool program, bool json) {
   const instrument::Report& report = plan.report;
   if (json) {
-    std::println(
+    sayLine(
         R"({{"file":{},"kind":"{}","state":"{}","traced":{},"reason":{},"functions":{},"instrumented":{},"skipped":{},"entered_directly_only":{},"file_bytes":{},"copy_bytes":{}}})",
         model::jsonString(file.path), program ? "program" : "library", stateName(plan.state), plan.traced(),
         textOrNull(plan.reason), report.functions, report.instrumented, countsAsJson(report.skipped),
         countsAsJson(report.entriesLeft), plan.fileBytes, report.outputBytes);
   } else if (!plan.traced()) {
-    std::println("{}\n  as it is: {}", model::printable(file.path), model::printable(plan.reason));
+    sayLine("{}\n  as it is: {}", model::printable(file.path), model::printable(plan.reason));
   } else {
     using State = FilePlan::State;
-    std::println("{}\n  {} of {} functions traced; {} of {}", model::printable(file.path),
-                 report.instrumented, report.functions,
-                 plan.state == State::New      ? "needs a copy"
-                 : plan.state == State::Cached ? "has a copy"
-                                               : "is instrumented: a file",
-                 humanSize(report.outputBytes));
-    for (const auto& [reason, count] : report.skipped) std::println("  left alone: {:6}  {}", count, reason);
+    sayLine("{}\n  {} of {} functions traced; {} of {}", model::printable(file.path), report.instrumented,
+            report.functions,
+            plan.state == State::New      ? "needs a copy"
+            : plan.state == State::Cached ? "has a copy"
+                                          : "is instrumented: a file",
+            humanSize(report.outputBytes));
+    for (const auto& [reason, count] : report.skipped) sayLine("  left alone: {:6}  {}", count, reason);
     for (const auto& [reason, count] : report.entriesLeft)
-      std::println("  entered by direct calls only: {:6}  {}", count, reason);
+      sayLine("  entered by direct calls only: {:6}  {}", count, reason);
   }
-  std::fflush(stdout);  // whoever reads it sees each file when it is done
+  flushOut();  // whoever reads it sees each file when it is done
 }
 
 int runPlan(const PlanCall& call) {
@@ -96,7 +94,7 @@ int runPlan(const PlanCall& call) {
 
   const std::string reason = reasonAgainstAll(*loaded);
   printHead(*loaded, reason, call.json());
-  std::fflush(stdout);
+  flushOut();
   bool anyTraced = false;
   for (std::size_t i = 0; i < loaded->files.size(); ++i) {
     const LoadedFile& file = loaded->files[i];

@@ -2,11 +2,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <format>
-#include <print>
 
 #include "app/traceback/command.h"
 #include "app/traceback/output.h"
 #include "app/traceback/policy_check.h"
+#include "app/traceback/say.h"
 #include "model/utf8.h"
 #include "runtime/collect/files/system_file.h"
 #include "runtime/collect/rules/policy_place.h"
@@ -63,8 +63,8 @@ model::Result<std::vector<std::string>> checkSite(const std::filesystem::path& f
 int tell(const std::filesystem::path& file, bool site) {
   const auto wrong = site ? checkSite(file) : checkPolicy(file);
   if (!wrong) return complain(wrong.error());
-  for (const std::string& line : *wrong) std::println(stderr, "traceback: {}", line);
-  if (wrong->empty()) std::println("{}: nothing is wrong", model::printable(file.string()));
+  for (const std::string& line : *wrong) tellLine("traceback: {}", line);
+  if (wrong->empty()) sayLine("{}: nothing is wrong", model::printable(file.string()));
   return wrong->empty() ? kDone : kBadInput;
 }
 
@@ -92,8 +92,8 @@ void addPolicy(CLI::App& app, Action& chosen) {
                          : policy.empty() ? std::vector<std::filesystem::path>()
                                           : std::vector{policy};
       if (files.empty())
-        std::println("no {} file: there is none where traceback-{}(5) says", call->site ? "site" : "policy",
-                     call->site ? "site" : "policy");
+        sayLine("no {} file: there is none where traceback-{}(5) says", call->site ? "site" : "policy",
+                call->site ? "site" : "policy");
       int status = kDone;
       for (const auto& file : files) status = std::max(status, tell(file, call->site));
       return status;

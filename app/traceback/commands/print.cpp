@@ -1,10 +1,11 @@
 // traceback print: a trace as text, or as JSON for scripts.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <print>
+#include <format>
 
 #include "app/traceback/command.h"
 #include "app/traceback/output.h"
+#include "app/traceback/say.h"
 #include "app/traceback/source_text.h"
 #include "app/traceback/trace_file.h"
 #include "app/traceback/values_output.h"
@@ -66,8 +67,8 @@ void printThread(const Trace& trace, model::ThreadIndex index, const PrintCall& 
   const EntryIndex first = firstToPrint(call, thread);
   const bool json = call.format == "json";
   if (!json) {
-    std::println("{}", model::threadHeading(trace, index));
-    if (thread.entryCount() == 0) std::println("  nothing was recorded");
+    sayLine("{}", model::threadHeading(trace, index));
+    if (thread.entryCount() == 0) sayLine("  nothing was recorded");
   }
   const std::int32_t outermost = call.tree ? model::outermostDepth(thread, first) : 0;
   const model::TextRows rows(trace, sources,
@@ -76,9 +77,9 @@ void printThread(const Trace& trace, model::ThreadIndex index, const PrintCall& 
     const auto entries = thread.entries(begin, std::min<EntryIndex>(kBatch, thread.entryCount() - begin));
     for (std::size_t i = 0; i < entries.size(); ++i) {
       if (json) {
-        std::println("{}", model::entryJson(trace, index, begin + i, entries[i]));
+        sayLine("{}", model::entryJson(trace, index, begin + i, entries[i]));
       } else if (rows.shows(entries[i].kind)) {
-        std::println("{}", rows.row(entries[i], outermost));
+        sayLine("{}", rows.row(entries[i], outermost));
       }
     }
   }
@@ -89,17 +90,17 @@ void printHistory(const Trace& trace, model::ThreadIndex index, const PrintCall&
   const auto& history = trace.threads[index.value]->info().history;
   const bool json = call.format == "json";
   if (!json) {
-    std::println("{}", model::threadHeading(trace, index));
-    if (!history) std::println("  nothing is known of the time before its trace");
+    sayLine("{}", model::threadHeading(trace, index));
+    if (!history) sayLine("  nothing is known of the time before its trace");
   }
   if (!history) return;
   const auto end = model::endOfTrace(trace);
   for (std::size_t i = 0; i < history->stretches.size(); ++i) {
     const auto& stretch = history->stretches[i];
     if (json) {
-      std::println("{}", model::historyJson(trace, index, i, stretch));
+      sayLine("{}", model::historyJson(trace, index, i, stretch));
     } else {
-      for (const std::string& line : model::historyLines(trace, stretch, end)) std::println("{}", line);
+      for (const std::string& line : model::historyLines(trace, stretch, end)) sayLine("{}", line);
     }
   }
 }
@@ -120,6 +121,13 @@ int printValues(const PrintCall& call) {
   const auto values = loader::readValues(*process, request);
   if (!values) return complain({.message = values.error().message, .file = call.snap, .offset = {}});
 
+  if (call.frame && !values->threads.empty() &&
+      std::ranges::all_of(values->threads, [](const auto& thread) { return thread.frames.empty(); })) {
+    const auto& notes = values->threads.front().notes;
+    return complain({.message = notes.empty() ? std::format("has no frame {}", *call.frame) : notes.back(),
+                     .file = call.snap,
+                     .offset = {}});
+  }
   const bool json = call.format == "json";
   for (const auto index : *threads) {
     const auto& info = trace.threads[index.value]->info();
@@ -136,7 +144,7 @@ int printValues(const PrintCall& call) {
   } else {
     printGlobalsText(values->globals);
     for (const auto& note : values->notes)
-      std::println(stderr, "traceback: {}: {}", model::printable(call.snap), model::printable(note));
+      tellLine("traceback: {}: {}", model::printable(call.snap), model::printable(note));
   }
   complainAboutDamage(call.snap, process->report);
   return kDone;
@@ -153,10 +161,10 @@ int runPrint(const PrintCall& call) {
   if (!threads) return complain(threads.error());
 
   if (call.format == "text") {
-    std::println("{} (pid {}): {}", model::printable(trace.summary.program), trace.summary.pid,
-                 reasonText(trace.summary));
+    sayLine("{} (pid {}): {}", model::printable(trace.summary.program), trace.summary.pid,
+            reasonText(trace.summary));
     for (const std::string& line : groupLines(trace.summary, call.snap))
-      std::println("{}", model::printable(line));
+      sayLine("{}", model::printable(line));
   }
   SourceText sources(std::move(*mappings));
   for (const auto index : *threads) {

@@ -4,13 +4,14 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <format>
-#include <print>
 
 #include "app/traceback/command.h"
 #include "app/traceback/installation.h"
 #include "app/traceback/output.h"
+#include "app/traceback/output_file.h"
 #include "app/traceback/profile_files.h"
 #include "app/traceback/program_search.h"
+#include "app/traceback/say.h"
 #include "app/traceback/training.h"
 #include "loader/profile/count_branches.h"
 #include "model/utf8.h"
@@ -76,11 +77,9 @@ model::Result<void> countRun(const std::vector<std::string>& words, Counts& coun
   const auto status = trainByRun(words, counts.taking());
   if (!status) return std::unexpected(status.error());
   if (WIFSIGNALED(*status))
-    std::println(stderr, "traceback: {} was ended by signal {}", model::printable(words.front()),
-                 WTERMSIG(*status));
+    tellLine("traceback: {} was ended by signal {}", model::printable(words.front()), WTERMSIG(*status));
   else if (WEXITSTATUS(*status) != 0)
-    std::println(stderr, "traceback: {} ended with status {}", model::printable(words.front()),
-                 WEXITSTATUS(*status));
+    tellLine("traceback: {} ended with status {}", model::printable(words.front()), WEXITSTATUS(*status));
   return {};
 }
 
@@ -95,7 +94,7 @@ int forgetAll() {
   if (!folder) return complain(folder.error());
   const auto forgotten = forgetProfiles(*folder);
   if (!forgotten) return complain(forgotten.error());
-  std::println("{}: {} modules forgotten", model::printable(folder->string()), *forgotten);
+  sayLine("{}: {} modules forgotten", model::printable(folder->string()), *forgotten);
   return kDone;
 }
 
@@ -110,10 +109,13 @@ int takeProfile(const ProfileCall& call, const std::vector<std::string>& words) 
   const auto folder = folderToKeepIn();
   if (call.output.empty() && !folder) return complain(folder.error());
   if (call.unlessKept && isProfileKept(*folder, std::format("/proc/{}/exe", call.pid))) {
-    std::println("{}: something is kept of the program of process {}", model::printable(folder->string()),
-                 call.pid);
+    sayLine("{}: something is kept of the program of process {}", model::printable(folder->string()),
+            call.pid);
     return kDone;
   }
+  if (!call.output.empty())
+    for (const std::string& snap : call.snaps)
+      if (const int status = refuseToReplace(snap, call.output); status != kDone) return status;
   auto former = formerProfile(call);
   if (!former) return complain(former.error());
   Counts counts(std::move(*former));
@@ -136,8 +138,11 @@ int takeProfile(const ProfileCall& call, const std::vector<std::string>& words) 
       !put)
     return complain(put.error());
   // Standard output is the program's, if one ran.
-  std::println(words.empty() ? stdout : stderr, "{}{}: {}",
-               words.empty() ? "" : "traceback: ", model::printable(output), counts.text());
+  const std::string result = std::format("{}: {}", model::printable(output), counts.text());
+  if (words.empty())
+    sayLine("{}", result);
+  else
+    tellLine("traceback: {}", result);
   return kDone;
 }
 

@@ -1,10 +1,10 @@
 // traceback query: asks a trace, in the words of model/query/question.h.
 #include <CLI/CLI.hpp>
 #include <format>
-#include <print>
 
 #include "app/traceback/command.h"
 #include "app/traceback/output.h"
+#include "app/traceback/say.h"
 #include "app/traceback/trace_file.h"
 #include "model/query/answer.h"
 #include "model/text_format.h"
@@ -36,7 +36,7 @@ void printText(const Trace& trace, const AnswerRow& row) {
     if (!place.empty()) line += "  at " + place;
   }
   if (row.end) line += "  to  " + text(*row.end);
-  std::println("{}", line);
+  sayLine("{}", line);
 }
 
 // The object of the entry, with what only an answer has behind it.
@@ -46,7 +46,7 @@ void printJson(const Trace& trace, const AnswerRow& row) {
   object.pop_back();
   object += std::format(",\"position\":{}", row.position ? std::to_string(*row.position) : "null");
   if (row.end) object += std::format(",\"end\":{}", *row.end);
-  std::println("{}}}", object);
+  sayLine("{}}}", object);
 }
 
 int runQuery(const QueryCall& call) {
@@ -73,10 +73,9 @@ int runQuery(const QueryCall& call) {
       printText(trace, row);
     }
   }
-  if (!answer.note.empty() && call.format == "text") std::println("{}", answer.note);
+  if (!answer.note.empty() && call.format == "text") sayLine("{}", answer.note);
   if (answer.more) {
-    std::println(stderr, "traceback: only the first {} are printed: --limit N prints more",
-                 answer.rows.size());
+    tellLine("traceback: only the first {} are printed: --limit N prints more", answer.rows.size());
   }
   complainAboutDamage(call.snap, trace.report);
   return answer.rows.empty() ? kBadInput : kDone;

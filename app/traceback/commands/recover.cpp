@@ -2,10 +2,10 @@
 #include "runtime/collect/snap/recover.h"
 
 #include <CLI/CLI.hpp>
-#include <print>
 
 #include "app/traceback/command.h"
 #include "app/traceback/output.h"
+#include "app/traceback/say.h"
 #include "model/utf8.h"
 
 namespace traceback::app {
@@ -35,7 +35,7 @@ void addRecover(CLI::App& app, Action& chosen) {
       options.onProblem = [&](const model::Error& problem) { status = complain(problem); };
       const auto snaps = collect::recover(options);
       if (!snaps) return complain(snaps.error());
-      for (const auto& snap : *snaps) std::println("{}", model::printable(snap.string()));
+      for (const auto& snap : *snaps) sayLine("{}", model::printable(snap.string()));
       return status;
     };
   });

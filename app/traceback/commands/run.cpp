@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <print>
+#include <format>
 
 #include "app/traceback/command.h"
 #include "app/traceback/installation.h"
@@ -17,6 +17,7 @@
 #include "app/traceback/output.h"
 #include "app/traceback/policy_check.h"
 #include "app/traceback/program_search.h"
+#include "app/traceback/say.h"
 #include "model/utf8.h"
 #include "runtime/collect/keeping/housekeeping.h"
 #include "runtime/collect/rules/site_rules.h"
@@ -148,7 +149,7 @@ model::Result<void> setEnvironment(const RunCall& call, const Installation& inst
     const fs::path policy = fs::absolute(call.policy, error);
     const auto wrong = checkPolicy(policy);
     if (!wrong) return std::unexpected(wrong.error());
-    for (const std::string& line : *wrong) std::println(stderr, "traceback: {}", line);
+    for (const std::string& line : *wrong) tellLine("traceback: {}", line);
     setenv("TRACEBACK_POLICY", policy.c_str(), 1);
   }
   setOrUnset("TRACEBACK_SANITIZED", policySnapsReports() ? "record" : "");
@@ -195,7 +196,7 @@ int runProgram(const RunCall& call, const std::vector<std::string>& words) {
   if (setting != nullptr && std::string_view(setting) == "off") return becomeProgram(*program, words);
 
   const auto sayUntraced = [](const std::string& reason) {
-    std::println(stderr, "traceback: runs untraced: {}", model::printable(reason));
+    tellLine("traceback: runs untraced: {}", model::printable(reason));
   };
   const auto runAsItIs = [&](const model::Error& reason) {
     sayUntraced(reason.text());
@@ -222,7 +223,9 @@ int runProgram(const RunCall& call, const std::vector<std::string>& words) {
   // Each process has its files instrumented when it loads them; only here is there somebody to tell.
   std::error_code error;
   const fs::path file = fs::canonical(*program, error);
-  if (!error && isElf(file) && !isInstrumented(file) && isChosen(call, file)) {
+  if (!error && isChosen(call, file) && access(file.c_str(), R_OK) != 0) {
+    sayUntraced(std::format("{}: cannot be read: {}", file.string(), std::strerror(errno)));
+  } else if (!error && isElf(file) && !isInstrumented(file) && isChosen(call, file)) {
     const auto known = prepare(*cache, file, InstrumentedCache::Use::Execute, *options);
     if (!known) {
       sayUntraced(known.error().text());

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <format>
-#include <print>
 #include <vector>
 
 #include "app/traceback/command.h"
 #include "app/traceback/output.h"
+#include "app/traceback/say.h"
 #include "model/text_format.h"
 #include "model/utf8.h"
 #include "runtime/collect/files/process_folder.h"
@@ -68,32 +68,30 @@ void printText(const std::vector<Watched>& processes, const std::optional<format
     programs = std::max(programs, each.program.size());
     groups = std::max(groups, each.group.size());
   }
-  std::println("{:>8}  {:<{}}  {:<{}}  {:>5}  {}", "PID", "PROGRAM", programs, "GROUP", groups, "SNAPS",
-               "STATE");
+  sayLine("{:>8}  {:<{}}  {:<{}}  {:>5}  {}", "PID", "PROGRAM", programs, "GROUP", groups, "SNAPS", "STATE");
   for (const Watched& each : processes)
-    std::println("{:>8}  {:<{}}  {:<{}}  {:>5}  {}", each.pid, model::printable(each.program), programs,
-                 each.group.empty() ? "-" : model::printable(each.group), groups,
-                 each.state ? std::to_string(each.state->snaps) : "-", stateText(each));
+    sayLine("{:>8}  {:<{}}  {:<{}}  {:>5}  {}", each.pid, model::printable(each.program), programs,
+            each.group.empty() ? "-" : model::printable(each.group), groups,
+            each.state ? std::to_string(each.state->snaps) : "-", stateText(each));
   if (service)
-    std::println("service: process {}, for {} s; groups snapped: {}, clients refused: {}", service->pid,
-                 service->upSeconds, service->events, service->refused);
+    sayLine("service: process {}, for {} s; groups snapped: {}, clients refused: {}", service->pid,
+            service->upSeconds, service->events, service->refused);
   else
-    std::println("service: not running; groups are not snapped together");
+    sayLine("service: not running; groups are not snapped together");
 }
 
 void printJson(const std::vector<Watched>& processes, const std::optional<format::ServiceSummary>& service) {
   for (const Watched& each : processes)
-    std::println("{{\"pid\":{},\"program\":{},\"group\":{},\"watched\":{},\"silent\":{},\"snaps\":{}}}",
-                 each.pid, model::jsonString(each.program),
-                 each.group.empty() ? "null" : model::jsonString(each.group),
-                 each.state && each.state->watched != 0,
-                 each.state && each.state->watched != 0 ? std::to_string(each.state->silentSeconds) : "null",
-                 each.state ? std::to_string(each.state->snaps) : "null");
+    sayLine("{{\"pid\":{},\"program\":{},\"group\":{},\"watched\":{},\"silent\":{},\"snaps\":{}}}", each.pid,
+            model::jsonString(each.program), each.group.empty() ? "null" : model::jsonString(each.group),
+            each.state && each.state->watched != 0,
+            each.state && each.state->watched != 0 ? std::to_string(each.state->silentSeconds) : "null",
+            each.state ? std::to_string(each.state->snaps) : "null");
   if (service)
-    std::println("{{\"service\":{},\"up\":{},\"groups_snapped\":{},\"refused\":{}}}", service->pid,
-                 service->upSeconds, service->events, service->refused);
+    sayLine("{{\"service\":{},\"up\":{},\"groups_snapped\":{},\"refused\":{}}}", service->pid,
+            service->upSeconds, service->events, service->refused);
   else
-    std::println("{{\"service\":null}}");
+    sayLine("{{\"service\":null}}");
 }
 
 }  // namespace

@@ -3,12 +3,12 @@
 #include <chrono>
 #include <filesystem>
 #include <format>
-#include <print>
 #include <thread>
 
 #include "app/traceback/command.h"
 #include "app/traceback/memory_option.h"
 #include "app/traceback/output.h"
+#include "app/traceback/say.h"
 #include "model/utf8.h"
 #include "runtime/collect/files/process_folder.h"
 #include "runtime/collect/service/service_client.h"
@@ -52,7 +52,7 @@ int snapGroup(const std::string& name) {
   for (const auto& member : event->members) {
     const std::string snap = collect::textField(member.snap, sizeof member.snap);
     if (isThere(snap)) {
-      std::println("{}", model::printable(snap));
+      sayLine("{}", model::printable(snap));
       continue;
     }
     status = complain({.message = std::format("the snap of process {} was not written", member.pid),
@@ -95,7 +95,7 @@ void addSnap(CLI::App& app, Action& chosen) {
           call->pid,
           {.snapFolder = call->snapFolder, .ringFolder = {}, .keptMemory = keptMemory(call->memory)});
       if (!snap) return complain(snap.error());
-      std::println("{}", model::printable(snap->string()));
+      sayLine("{}", model::printable(snap->string()));
       return kDone;
     };
   });

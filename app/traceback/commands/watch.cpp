@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <print>
 
 #include "app/traceback/command.h"
+#include "app/traceback/say.h"
 #include "model/utf8.h"
 #include "runtime/collect/watch/watcher.h"
 
@@ -47,8 +47,8 @@ void addWatch(CLI::App& app, Action& chosen) {
       options.snap.limits = call->limits;
       options.onSnap = [call](const std::string& why, const model::Result<std::filesystem::path>& snap) {
         if (snap)
-          std::println(stderr, "traceback: process {} {}; its trace is in {}", call->pid, why,
-                       model::printable(snap->string()));
+          tellLine("traceback: process {} {}; its trace is in {}", call->pid, why,
+                   model::printable(snap->string()));
       };
       collect::watchProcess(call->pid, options);
       return kDone;

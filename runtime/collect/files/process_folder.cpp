@@ -133,6 +133,12 @@ model::Result<ProcessFolder> readProcessFolder(const OpenFolder& opened) {
   return folder;
 }
 
+bool wasNeverWritten(const OpenFolder& folder) {
+  struct stat status{};
+  return ::fstatat(folder.file.descriptor(), "process", &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISREG(status.st_mode) && status.st_size == 0;
+}
+
 std::optional<format::ProcessHeader> readProcessHeader(const std::filesystem::path& folder) {
   const SystemFile file(::open((folder / "process").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   format::ProcessHeader header{};

@@ -50,6 +50,9 @@ model::Result<OpenFolder> openProcessFolder(const std::filesystem::path& path);
 // rights.
 model::Result<ProcessFolder> readProcessFolder(const OpenFolder& folder);
 
+// Of a process that could not give its process file any size (a limit, a full disk), and so recorded nothing.
+bool wasNeverWritten(const OpenFolder& folder);
+
 // The header of a folder's process file alone; nothing if there is none, or it is of another version.
 std::optional<format::ProcessHeader> readProcessHeader(const std::filesystem::path& folder);
 

@@ -178,7 +178,8 @@ model::Result<std::vector<fs::path>> recoverOne(const fs::path& path, const Reco
 
   auto folder = readProcessFolder(*opened);
   if (!folder) {
-    // A process that died before it wrote anything.
+    // A process that died before it wrote anything, or could not.
+    if (wasNeverWritten(*opened)) return removeFolder(*opened), std::vector<fs::path>{};
     const auto rights = FileRights::of(opened->owner);
     if (rights && ::rmdir(path.c_str()) == 0) return std::vector<fs::path>{};
     return std::unexpected(folder.error());
