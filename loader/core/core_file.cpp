@@ -15,6 +15,7 @@ namespace traceback::loader {
 namespace {
 
 constexpr std::uint64_t kStep = format::kSnapBlockSize;
+constexpr std::uint64_t kBehindWord = 16;  // up to where it shows that a word is an interrupted pc
 
 // A part of the memory that goes into the file.
 struct Segment {
@@ -157,11 +158,12 @@ class CoreWriter {
     std::vector<std::byte> bytes;
     for (const auto& segment : m_segments) {
       for (std::uint64_t at = 0; at < segment.size; at += kStep) {
-        bytes.resize(static_cast<std::size_t>(std::min(kStep, segment.size - at)));
+        const auto size = static_cast<std::size_t>(std::min(kStep, segment.size - at));
+        bytes.resize(static_cast<std::size_t>(std::min(kStep + kBehindWord, segment.size - at)));
         if (!segment.memory->bytes->read(segment.offset + at, bytes)) return false;
         if ((segment.memory->range.flags & format::kMemoryStack) != 0)
-          translate(bytes, segment.address() + at);
-        if (!put(bytes)) return false;
+          translate(bytes, segment.address() + at, size);
+        if (!put(std::span(bytes).first(size))) return false;
       }
     }
     return true;
@@ -169,13 +171,24 @@ class CoreWriter {
 
   // A word that is an address in a copy is a return address, or the program counter of a frame that a signal
   // interrupted: the program itself never sees other addresses of copies.
-  void translate(std::span<std::byte> bytes, std::uint64_t address) const {
-    for (std::size_t at = (8 - address % 8) % 8; at + 8 <= bytes.size(); at += 8) {
+  void translate(std::span<std::byte> bytes, std::uint64_t address, std::size_t size) const {
+    for (std::size_t at = (8 - address % 8) % 8; at + 8 <= size; at += 8) {
       std::uint64_t word;
       std::memcpy(&word, bytes.data() + at, sizeof word);
-      if (const auto original = m_originals.returnAddress(word))
-        std::memcpy(bytes.data() + at, &*original, sizeof *original);
+      const auto original =
+          isInterrupted(bytes.subspan(at)) ? m_originals.inOriginal(word) : m_originals.returnAddress(word);
+      if (original) std::memcpy(bytes.data() + at, &*original, sizeof *original);
     }
+  }
+
+  // As the kernel saves it (ucontext_t): behind the program counter come the flags, then cs, gs, fs and ss,
+  // which of 64-bit programs are always these.
+  static bool isInterrupted(std::span<const std::byte> bytes) {
+    constexpr std::uint64_t kSegments = 0x002B'0000'0000'0033;
+    std::uint64_t behind;
+    if (bytes.size() < kBehindWord + 8) return false;
+    std::memcpy(&behind, bytes.data() + kBehindWord, sizeof behind);
+    return behind == kSegments;
   }
 
   const RecordedProcess& m_process;

@@ -21,14 +21,21 @@ class OriginalAddresses {
   Place programCounter(std::uint64_t address) const;
 
   // Nothing if it is no address in a copy. What lies right behind a call is that call's return address,
-  // though another function's copy may begin there.
+  // though another function's copy may begin there, or something of the recorder's.
   std::optional<std::uint64_t> returnAddress(std::uint64_t address) const;
+  // Nothing if it is no address in a copy.
+  std::optional<std::uint64_t> inOriginal(std::uint64_t address) const {
+    const auto place = inCopy(address);
+    return place ? std::optional(inProcess(*place)) : std::nullopt;
+  }
 
   // Whether it lies in what was added to a file, so that the original has nothing there. Nothing if no map
   // tells.
   std::optional<bool> isAdded(std::uint64_t address) const;
 
  private:
+  // Whether it is in the last instruction of its function, which ends there, and that may be a call.
+  bool endsItsFunction(const OriginalPlace& call, std::uint64_t end) const;
   std::optional<OriginalPlace> inCopy(std::uint64_t address) const;
   std::uint64_t inProcess(const OriginalPlace& place) const {
     return model::toRuntime(place.address, m_modules[place.module].bias).value;

@@ -23,6 +23,8 @@ struct Frame {
   InlineStackId inlined = 0;  // the inlined functions that it is in
   std::uint64_t returnedTo = 0;  // return points it was seen at, as a bloom filter
   bool seenWhole = false;  // from its entry on
+  bool direct = false;  // the frame below called it, with nothing between them
+  std::uint32_t callBlock = format::kNoBlock;  // else: of the frame below, what it called
 
   bool mayHaveReturnedTo(std::uint32_t block) const { return (returnedTo & bloomBit(block)) != 0; }
   void notePassed(std::uint32_t block) { returnedTo |= bloomBit(block); }

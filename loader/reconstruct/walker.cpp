@@ -381,6 +381,7 @@ void Walker::takeEvent(const Record& record, std::uint8_t segment) {
       }
       if (m_state.exit.kind == Exit::Kind::Call) markUntracedCall(m_state.exit);
       emit(entry);
+      m_state.exit.thrown = isThrower(record.value(1).value_or(0));
       break;
     }
     case RecordType::ModuleLoad:
@@ -439,6 +440,14 @@ void Walker::takeEvent(const Record& record, std::uint8_t segment) {
       if (m_notes != nullptr) ++m_notes->unknownRecords[static_cast<unsigned>(type)];
       break;
   }
+}
+
+// Whether the top frame itself called what throws, from there.
+bool Walker::isThrower(std::uint64_t pc) const {
+  if (m_state.exit.kind != Exit::Kind::Call || m_stack.empty()) return false;
+  const auto place = m_input.modules->original({pc});
+  return place && place->inCopy && place->module == m_stack.top().module &&
+         place->function == m_stack.top().current;
 }
 
 void Walker::beginSignal(const Record& record, std::uint8_t segment) {

@@ -43,6 +43,7 @@ struct Exit {
   };
   Kind kind = Kind::Unknown;
   bool mayLeave = false;  // Inside, but a conditional branch may also have been a tail jump
+  bool thrown = false;  // Call: of what throws an exception
   std::uint32_t block = format::kNoBlock;
 };
 
@@ -117,6 +118,7 @@ class Walker {
   void takeEvent(const Record& record, std::uint8_t segment);
   void beginSignal(const Record& record, std::uint8_t segment);
   void endSignal(const Record& record, std::uint8_t segment);
+  bool isThrower(std::uint64_t pc) const;
   CutPoint locate(const ResolvedDag& dag, const Cut& cut);
   void showBlocks(const ResolvedDag& dag, const CutPoint& begin, const CutPoint& end, bool faulted);
   void showOpen(const ResolvedDag& dag, const CutPoint& begin);
@@ -127,7 +129,8 @@ class Walker {
   void enterPassed(const ResolvedDag& dag, const CutPoint& begin, std::size_t index);
   bool continuesInside(const ResolvedDag& dag, const Exit& exit) const;
   bool followTailJump(const ResolvedDag& dag, const Exit& exit);
-  std::uint32_t stubOf(const Exit& exit);
+  std::uint32_t stubOf(const Exit& exit) { return stubOf(m_stack.top(), exit.block); }
+  std::uint32_t stubOf(const Frame& frame, std::uint32_t block);
   bool ledElsewhere(const ResolvedDag& dag, const Exit& exit);
   void enterReturnPoint(const ResolvedDag& dag, const Exit& exit);
   void enterMiddle(const ResolvedDag& dag, const Exit& exit, bool thrown);
@@ -138,7 +141,12 @@ class Walker {
   template <typename Wanted>
   std::optional<std::size_t> findFrame(Wanted wanted);
   void unwindTo(std::size_t size);
-  void call(const ResolvedDag& dag, std::uint16_t flags);
+  bool leadsTo(const ResolvedDag& dag, const Exit& exit) const;
+  std::string_view stubNameOf(const Frame& frame, std::uint32_t block);
+  bool mayBeAbove(std::size_t index);
+  bool caughtUnseen(const ResolvedDag& dag, const Exit& exit);
+  void enterBehindCatch(const ResolvedDag& dag, const Exit& exit);
+  void call(const ResolvedDag& dag, std::uint16_t flags, bool direct);
   void pushFrame(const ResolvedDag& dag, std::int32_t depth, bool whole);
   void leave(std::uint16_t flags);
   bool samePart(const ResolvedDag& dag, const Frame& frame) const;

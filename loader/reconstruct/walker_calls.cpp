@@ -1,5 +1,6 @@
 // The call structure: whose activation a DAG record belongs to.
 #include <algorithm>
+#include <array>
 
 #include "loader/reconstruct/walker.h"
 #include "model/demangle.h"
@@ -12,6 +13,17 @@ namespace {
 
 const format::BlockEntry& headOf(const ResolvedDag& dag) {
   return dag.map->block(dag.dag.function, dag.dag.entry.firstBlock);
+}
+
+// What throws exceptions, or takes them to where they are caught, and catches none itself.
+bool isUnwinders(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kNames = {"__cxa_throw",
+                                                      "__cxa_rethrow",
+                                                      "_Unwind_RaiseException",
+                                                      "_Unwind_Resume",
+                                                      "_Unwind_Resume_or_Rethrow",
+                                                      "_Unwind_ForcedUnwind"};
+  return std::ranges::contains(kNames, name);
 }
 
 }  // namespace
@@ -35,6 +47,10 @@ void Walker::enterHead(const ResolvedDag& dag) {
     if ((head.flags & format::kBlockLoopHead) != 0) m_stack.changeTop().pad = format::kNoBlock;
     return;
   }
+  if (isEntry && !isReturnPoint && !isLandingPad && caughtUnseen(dag, exit)) {
+    enterBehindCatch(dag, exit);
+    return;
+  }
   const bool tailJump =
       exit.kind == Exit::Kind::TailJump || (exit.kind == Exit::Kind::Inside && exit.mayLeave);
   if (tailJump) {
@@ -46,9 +62,7 @@ void Walker::enterHead(const ResolvedDag& dag) {
   }
   // A part that was moved away (f.cold) is entered by jumps and by the unwinder, never by a call.
   const bool movedPart = m_names.wholeOf(dag.module, dag.dag.function) != dag.dag.function;
-  const bool called = exit.kind == Exit::Kind::Call && !m_stack.empty() &&
-                      m_stack.top().module == dag.module &&
-                      dag.map->block(m_stack.top().current, exit.block).target == head.start;
+  const bool called = exit.kind == Exit::Kind::Call && leadsTo(dag, exit);
   const bool thrownInto =
       !called && (isLandingPad || (movedPart && !isReturnPoint && exit.kind == Exit::Kind::Call));
   const bool known = thrownInto && findActivation(dag).has_value();
@@ -61,7 +75,8 @@ void Walker::enterHead(const ResolvedDag& dag) {
     gap(model::GapCause::Damaged);
   }
   if (isEntry && !known) {
-    call(dag, 0);
+    call(dag, 0, called);
+    if (exit.kind == Exit::Kind::Call && !called) m_stack.changeTop().callBlock = exit.block;
   } else if (isReturnPoint && !broken && !known) {
     enterReturnPoint(dag, exit);
   } else {
@@ -81,12 +96,13 @@ void Walker::enterPassed(const ResolvedDag& dag, const CutPoint& begin, std::siz
   const auto& block = dag.map->block(from.function, from.block);
   if (block.end == BlockEnd::Call) {
     m_stack.changeTop().returnBlock = block.successor[0];
-    call(entered, 0);
+    call(entered, 0, true);
   } else if (samePart(entered, m_stack.top())) {
     m_stack.changeTop().current = to.function;
   } else {
+    const bool direct = m_stack.top().direct;
     leave(0);
-    call(entered, model::kEntryTailCall);
+    call(entered, model::kEntryTailCall, direct);
   }
 }
 
@@ -114,9 +130,67 @@ bool Walker::followTailJump(const ResolvedDag& dag, const Exit& exit) {
     return true;
   }
   if (!isEntry || ledElsewhere(dag, exit)) return false;
+  const bool direct = m_stack.top().direct && leadsTo(dag, exit);
   leave(0);
-  call(dag, model::kEntryTailCall);
+  call(dag, model::kEntryTailCall, direct);
   return true;
+}
+
+// Whether the top frame's last block calls, or jumps to, that very place.
+bool Walker::leadsTo(const ResolvedDag& dag, const Exit& exit) const {
+  return !m_stack.empty() && m_stack.top().module == dag.module &&
+         dag.map->block(m_stack.top().current, exit.block).target == headOf(dag).start;
+}
+
+std::string_view Walker::stubNameOf(const Frame& frame, std::uint32_t block) {
+  const auto stub = stubOf(frame, block);
+  return stub == 0 ? std::string_view() : m_names.stubName(frame.module, stub);
+}
+
+// Whether an exception was thrown, and something that leaves no records caught it, or cleans up after it:
+// that is what called the function which is entered now.
+bool Walker::caughtUnseen(const ResolvedDag& dag, const Exit& exit) {
+  if (m_stack.empty()) return false;
+  const auto& frame = m_stack.top();
+  if (exit.kind == Exit::Kind::Call) {
+    const bool resumed =
+        !exit.thrown && frame.pad != format::kNoBlock && isUnwinders(stubNameOf(frame, exit.block));
+    return (exit.thrown || resumed) && !isUnwinders(dag.map->functionName(dag.dag.function));
+  }
+  if (exit.kind != Exit::Kind::TailJump) return false;
+  // That is how an unwinder leaves for a landing pad, wherever that is.
+  const auto* map = (*m_input.modules)[frame.module].view();
+  return map != nullptr && exit.block < map->function(frame.current).blockCount &&
+         map->block(frame.current, exit.block).target == 0 && isUnwinders(map->functionName(frame.current));
+}
+
+// Whether something that left no records may have been called by the frame below that one, and have called
+// it.
+bool Walker::mayBeAbove(std::size_t index) {
+  if (m_stack[index].direct || index == 0) return !m_stack[index].direct;
+  const auto& frame = m_stack[index];
+  const auto wanted = stubNameOf(m_stack[index - 1], frame.callBlock);
+  const auto* map = (*m_input.modules)[frame.module].view();
+  return wanted.empty() || map == nullptr || wanted != map->functionName(frame.current);
+}
+
+// Which activation caught it is not known: the innermost that may have is taken for it, and what was called
+// from there, the thrower too, is left. If there is none, the thrower may be there still: it ends the
+// program.
+void Walker::enterBehindCatch(const ResolvedDag& dag, const Exit& exit) {
+  const auto lowest = m_state.handlers.empty() ? 0 : m_state.handlers.back().stackSize;
+  auto kept = m_stack.size();
+  bool between = false;  // something that left no records may be above what is kept
+  const auto unwinders = [&](const Frame& frame) {
+    const auto* map = (*m_input.modules)[frame.module].view();
+    return map != nullptr && isUnwinders(map->functionName(frame.current));
+  };
+  while (kept > lowest && unwinders(m_stack[kept - 1])) between = mayBeAbove(--kept);
+  while (kept > lowest && !between) between = mayBeAbove(--kept);
+  if (kept > lowest || exit.kind == Exit::Kind::TailJump)
+    while (m_stack.size() > kept) leave(model::kEntryInterrupted);
+  gap(model::GapCause::Unknown);
+  call(dag, 0, false);
 }
 
 // Whether the top frame's block went through a stub to a function of another name: that one left no records,
@@ -130,12 +204,11 @@ bool Walker::ledElsewhere(const ResolvedDag& dag, const Exit& exit) {
   return model::demangle(wanted) != model::demangle(entered);
 }
 
-// The stub through which the top frame's block calls or jumps to another file; 0 if it does not.
-std::uint32_t Walker::stubOf(const Exit& exit) {
-  const auto& frame = m_stack.top();
+// The stub through which the frame's block calls or jumps to another file; 0 if it does not.
+std::uint32_t Walker::stubOf(const Frame& frame, std::uint32_t block) {
   const auto* map = (*m_input.modules)[frame.module].view();
-  if (map == nullptr || exit.block >= map->function(frame.current).blockCount) return 0;
-  const auto target = map->block(frame.current, exit.block).target;
+  if (map == nullptr || block >= map->function(frame.current).blockCount) return 0;
+  const auto target = map->block(frame.current, block).target;
   const auto callee = target != 0 ? map->functionAt({target}) : std::nullopt;
   const bool isStub =
       target != 0 && (!callee || map->function(*callee).original != target ||
@@ -239,7 +312,7 @@ void Walker::enterMiddle(const ResolvedDag& dag, const Exit& exit, bool thrown) 
 void Walker::enterUnknownFrame(const ResolvedDag& dag, const Exit& exit, bool entered) {
   const bool elsewhere = !m_state.handlers.empty() || (entered && m_state.startSeen);
   if (!m_stack.empty() && elsewhere) {
-    call(dag, 0);
+    call(dag, 0, false);
     m_stack.changeTop().seenWhole = false;
     return;
   }
@@ -255,7 +328,7 @@ void Walker::unwindTo(std::size_t size) {
   while (m_stack.size() > size) leave(model::kEntryInterrupted);
 }
 
-void Walker::call(const ResolvedDag& dag, std::uint16_t flags) {
+void Walker::call(const ResolvedDag& dag, std::uint16_t flags, bool direct) {
   const auto depth = currentDepth() + (m_stack.empty() ? 0 : 1);
   auto entry = make(model::EntryKind::Call);
   entry.depth = depth;
@@ -265,6 +338,7 @@ void Walker::call(const ResolvedDag& dag, std::uint16_t flags) {
   entry.address = entry.last = {dag.map->function(m_names.wholeOf(dag.module, dag.dag.function)).original};
   emit(entry);
   pushFrame(dag, depth, true);
+  m_stack.changeTop().direct = direct;
 }
 
 void Walker::pushFrame(const ResolvedDag& dag, std::int32_t depth, bool whole) {

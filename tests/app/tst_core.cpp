@@ -29,6 +29,48 @@ QStringList functionsIn(const QStringList& frames) {
   return functions;
 }
 
+// Calls that end their functions: of the C library, of a function of the file, through a pointer, and in a
+// part that compilers move away. Each is followed by a function with other lines.
+constexpr char kLastCalls[] = R"(#include <stdio.h>
+#include <stdlib.h>
+__attribute__((noipa, noreturn)) void fail(int v) {
+  printf("bad %d\n", v);
+  abort();
+}
+__attribute__((noipa)) int between(int v) { return v + 1; }
+__attribute__((noipa, noreturn)) void deep(int v) {
+  printf("deep %d\n", v);
+  fail(v);
+}
+__attribute__((noipa)) int cold(int v) {
+  printf("cold %d\n", v);
+  if (v > 2) deep(v);
+  return between(v) * 3;
+}
+__attribute__((noipa)) int bare(int v) {
+  if (__builtin_expect(v > 3, 0)) {
+    cold(v);
+    abort();
+  }
+  return between(v) * 5;
+}
+__attribute__((noreturn)) void (*volatile handler)(int);
+__attribute__((noipa, noreturn)) void pointed(int v) {
+  bare(v);
+  exit(1);
+}
+__attribute__((noipa, noreturn)) void outer(int v) {
+  printf("outer %d\n", v);
+  handler(v);
+}
+int main(int argc, char** argv) {
+  (void)argv;
+  handler = pointed;
+  printf("main %d\n", between(argc));
+  outer(argc + 3);
+}
+)";
+
 }  // namespace
 
 class CoreTest : public QObject {
@@ -37,11 +79,10 @@ class CoreTest : public QObject {
   CommandLine m_line;
 
   // The snap of a run that fails; empty if there is none.
-  QString record(const QString& mode, const QStringList& options) {
+  QString record(const QString& mode, const QStringList& options, const QString& program = VALUES_PROGRAM) {
     const QStringList before = m_line.snaps();
-    m_line.throughShell(
-        QStringLiteral("ulimit -c 0; exec \"$@\""),
-        QStringList{"run", "--only", "*values"} + options + QStringList{"--", VALUES_PROGRAM, mode});
+    m_line.throughShell(QStringLiteral("ulimit -c 0; exec \"$@\""),
+                        QStringList{"run", "--only", program} + options + QStringList{"--", program, mode});
     QStringList snaps = m_line.snaps();
     for (const QString& old : before) snaps.removeAll(old);
     return snaps.size() == 1 ? snaps.first() : QString();
@@ -57,9 +98,9 @@ class CoreTest : public QObject {
     return run("gdb", arguments + files, m_line.environment());
   }
   // The core file of a run that nobody records.
-  QString plainCore(const QString& mode) {
+  QString plainCore(const QString& mode, const QString& program = VALUES_PROGRAM) {
     const QString core = m_line.path("plain.core");
-    debug({"run", "generate-core-file " + core}, {"--args", VALUES_PROGRAM, mode});
+    debug({"run", "generate-core-file " + core}, {"--args", program, mode});
     return core;
   }
 
@@ -100,6 +141,26 @@ class CoreTest : public QObject {
     QCOMPARE(values(ours.out), values(plain.out));
     QVERIFY2(ours.out.contains("std::vector of length 4, capacity 4 = {1, 2, 3, 3}"), ours.out);
     QVERIFY2(ours.out.contains("hello a name that is longer"), ours.out);
+  }
+
+  // Where nothing of the function follows, the recorder's way on does.
+  void framesWhoseCallEndsTheirFunctionAreAtThatCall_data() {
+    QTest::addColumn<QString>("level");
+    for (const char* level : {"-O1", "-O2", "-Os"}) QTest::newRow(level) << level;
+  }
+  void framesWhoseCallEndsTheirFunctionAreAtThatCall() {
+    QFETCH(QString, level);
+    const QString program = m_line.path("lasting" + level);
+    QVERIFY(writeFile(program + ".c", kLastCalls));
+    const Ran built = run("gcc", {"-g", level, "-o", program, program + ".c"}, m_line.environment());
+    QVERIFY2(built.status == 0, built.err);
+    const QString snap = record("", {}, program);
+    QVERIFY(!snap.isEmpty());
+    const QStringList ours = framesIn(debug({"bt"}, {program, coreOf(snap)}).out);
+    const QStringList plain = framesIn(debug({"bt"}, {program, plainCore("", program)}).out);
+    for (const char* each : {"fail", "deep", "cold", "pointed", "outer", "main"})
+      QVERIFY2(!functionsIn(plain).filter(each).isEmpty(), qPrintable(plain.join('\n')));
+    QCOMPARE(ours, plain);
   }
 
   void everyThreadHasItsFrames() {
