@@ -15,6 +15,7 @@
 
 #include "app/viewer/dropped_file.h"
 #include "app/viewer/shortcuts_dialog.h"
+#include "views/common/elided_label.h"
 #include "views/common/formatting.h"
 #include "views/common/pane_header.h"
 #include "views/compare/compare_pane.h"
@@ -91,16 +92,16 @@ QWidget* CompareWindow::buildSide(model::Side which, const Services& services,
   each.job = std::make_unique<LoadJob>(services.load, LoadJob::Previews::No);
   connect(each.job.get(), &LoadJob::loaded, this,
           [this, which](const SharedTrace& trace) { setTrace(which, trace, side(which).job->file()); });
-  connect(each.job.get(), &LoadJob::failed, this, [this](const model::Error& error) {
-    const QString text = QString::fromStdString(error.text());
-    say(text);
-    emit compared(text);
+  connect(each.job.get(), &LoadJob::failed, this, [this, which](const model::Error& error) {
+    side(which).error = QString::fromStdString(error.text());
+    sayWhatIsMissing();
+    emit compared(side(which).error);
   });
   if (services.sources) each.sources.setProvider(services.sources(mappings));
 
   auto* widget = new QWidget(this);
   auto* header = new views::PaneHeader(widget);
-  each.title = new QLabel(header);
+  each.title = new views::ElidedLabel(header);
   each.title->setTextFormat(Qt::PlainText);
   each.threads = new QComboBox(header);
   each.threads->setObjectName(left ? QStringLiteral("leftThread") : QStringLiteral("rightThread"));
@@ -157,8 +158,16 @@ void CompareWindow::open(const QString& good, const QString& bad) {
 }
 
 void CompareWindow::load(model::Side which, const QString& file) {
-  say(tr("Reading the traces\u2026"));
+  side(which).error.clear();
   side(which).job->start(file);
+  sayWhatIsMissing();
+}
+
+void CompareWindow::sayWhatIsMissing() {
+  QStringList errors;
+  for (const OneSide& each : m_sides)
+    if (!each.error.isEmpty()) errors.append(each.error);
+  say(errors.isEmpty() ? tr("Reading the traces\u2026") : errors.join(QLatin1Char('\n')));
 }
 
 void CompareWindow::setTrace(model::Side which, const SharedTrace& trace, const QString& file) {
@@ -168,11 +177,10 @@ void CompareWindow::setTrace(model::Side which, const SharedTrace& trace, const 
   each.file = file;
   each.sources.setTrace(trace);
   each.navigator.setTrace(trace);
-  each.title->setText(
+  each.title->setFullText(
       QStringLiteral("%1: %2").arg(QFileInfo(file).fileName(), views::reasonText(trace->summary)));
   each.title->setToolTip(file);
-  if (!m_sides[0].navigator.trace() || !m_sides[1].navigator.trace())
-    return say(tr("Reading the traces\u2026"));
+  if (!m_sides[0].navigator.trace() || !m_sides[1].navigator.trace()) return sayWhatIsMissing();
   setWindowTitle(tr("%1 and %2 \u2014 TraceBack")
                      .arg(QFileInfo(m_sides[0].file).fileName(), QFileInfo(m_sides[1].file).fileName()));
   fillThreads();

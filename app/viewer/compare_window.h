@@ -24,6 +24,7 @@ class QStackedWidget;
 namespace traceback::views {
 class CodePane;
 class ComparePane;
+class ElidedLabel;
 }  // namespace traceback::views
 
 namespace traceback::app {
@@ -65,14 +66,17 @@ class CompareWindow : public QMainWindow {
     views::SourceCache sources;
     views::Navigator navigator;
     std::unique_ptr<LoadJob> job;
+    QString error;  // why the last file could not be read
     views::CodePane* code = nullptr;
-    QLabel* title = nullptr;
+    views::ElidedLabel* title = nullptr;
     QComboBox* threads = nullptr;
   };
   QWidget* buildSide(model::Side side, const Services& services, const QList<SourceMapping>& mappings);
   void fillThreads();
   void chooseThread(model::Side side);
   void compareChosen();
+  // What keeps the two from being compared: a side that could not be read, or is not read yet.
+  void sayWhatIsMissing();
   void say(const QString& text);
   OneSide& side(model::Side which) { return m_sides[static_cast<int>(which)]; }
 

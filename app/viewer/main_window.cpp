@@ -1,5 +1,6 @@
 #include "app/viewer/main_window.h"
 
+#include <QAbstractItemView>
 #include <QAction>
 #include <QActionGroup>
 #include <QApplication>
@@ -7,6 +8,7 @@
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QLabel>
+#include <QMessageBox>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QStatusBar>
@@ -100,7 +102,10 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
     const QString message = QString::fromStdString(error.text());
     m_reading->hide();
     m_error->show(m_job.file(), message);
-    showPage(Showing::Error);
+    if (m_navigator.trace())
+      stayAtTrace(m_error->heading(), message);
+    else
+      showPage(Showing::Error);
     emit finishedLoading(message);
   });
 
@@ -187,6 +192,7 @@ QString MainWindow::errorMessage() const { return m_error->message(); }
 void MainWindow::openFile(const QString& file) {
   m_job.start(file);
   m_partShown = false;
+  refuseNotesOfPart();
   m_reading->hide();
   m_loading->start(file);
   // A trace that is open already stays in sight for a moment, so that small files do not flicker.
@@ -202,16 +208,38 @@ void MainWindow::openFile(const QString& file) {
 void MainWindow::cancelLoading() {
   m_job.cancel();
   m_reading->hide();
-  showPage(m_navigator.trace() ? Showing::Trace : Showing::Welcome);
   if (m_navigator.trace())
-    setWindowTitle(tr("%1 \u2014 TraceBack").arg(views::traceTitle(*m_navigator.trace())));
+    showTraceAgain();
+  else
+    showPage(Showing::Welcome);
   say(tr("Loading was cancelled."));
+}
+
+void MainWindow::showTraceAgain() {
+  showPage(Showing::Trace);
+  setWindowTitle(tr("%1 \u2014 TraceBack").arg(views::traceTitle(*m_navigator.trace())));
+  showStatus();
+  refuseNotesOfPart();
+}
+
+void MainWindow::refuseNotesOfPart() {
+  if (m_isPart) m_annotations.refuse(tr("The trace was not read to its end: open it again to make notes."));
+}
+
+void MainWindow::stayAtTrace(const QString& title, const QString& message) {
+  showTraceAgain();
+  auto* box = new QMessageBox(QMessageBox::Warning, title, message, QMessageBox::Ok, this);
+  box->setObjectName(QStringLiteral("openError"));
+  box->setTextFormat(Qt::PlainText);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->open();
 }
 
 void MainWindow::partLoaded(const SharedTrace& trace) {
   if (m_partShown) return setFullerTrace(trace);
-  m_partShown = true;
   setTrace(trace);
+  m_partShown = m_isPart = true;
+  m_shownFile = m_job.file();
   m_reading->show();
 }
 
@@ -225,9 +253,9 @@ void MainWindow::loaded(const SharedTrace& trace) {
     setFullerTrace(trace);
   else
     setTrace(trace);
+  m_partShown = m_isPart = false;
   m_shownFile = m_job.file();
-  // Entries count from the beginning of all of it.
-  m_annotations.setTrace(trace, m_shownFile);
+  m_annotations.keepBeside(m_shownFile);
   if (m_services.values) m_values.setProvider(m_services.values(m_shownFile));
   const model::ThreadTrace* thread = m_navigator.thread();
   if (m_remember && !m_placeAsked && thread != nullptr &&
@@ -239,12 +267,13 @@ void MainWindow::loaded(const SharedTrace& trace) {
 void MainWindow::setFullerTrace(const SharedTrace& trace) {
   m_sources.setTrace(trace);
   m_summary->setTrace(trace);
+  m_annotations.setFullerTrace(trace);
   m_navigator.setFullerTrace(trace);
 }
 
 void MainWindow::setTrace(const SharedTrace& trace) {
   keepSession();
-  m_painted = false;
+  m_painted = m_isPart = false;
   m_shownFile.clear();
   m_annotations.setTrace(trace, {});
   m_values.setProvider(nullptr);
@@ -253,6 +282,11 @@ void MainWindow::setTrace(const SharedTrace& trace) {
   m_navigator.setTrace(trace);
   showPage(Showing::Trace);
   useLayout(m_options.layout.value_or(Layouts::kindFor(trace->summary.reason)));
+  // Once the panels of the layout have taken their room.
+  QTimer::singleShot(0, m_traces, [this] {
+    QAbstractItemView* view = m_traces->currentView();
+    view->scrollTo(view->currentIndex());
+  });
   setWindowTitle(tr("%1 \u2014 TraceBack").arg(views::traceTitle(*trace)));
   // What the command line asks for holds for the file that it names.
   m_placeAsked = !m_optionsUsed && (m_options.thread || m_options.entry);

@@ -132,6 +132,10 @@ class MainWindow : public QMainWindow {
   void keepSession();
   void restoreSession();
   void cancelLoading();
+  void showTraceAgain();
+  void stayAtTrace(const QString& title, const QString& message);
+  // Entries of a part are counted from where it begins, so nothing can be said of them for later.
+  void refuseNotesOfPart();
   void setFullerTrace(const SharedTrace& trace);
   void partLoaded(const SharedTrace& trace);
   void loaded(const SharedTrace& trace);
@@ -155,6 +159,7 @@ class MainWindow : public QMainWindow {
   bool m_painted = true;
   bool m_placeAsked = false;  // the command line said where to go in this trace
   bool m_partShown = false;  // of the file that is being loaded
+  bool m_isPart = false;     // what is shown, be it still being loaded or not
   Settings m_settings;
   Shortcuts m_shortcuts;
   views::Navigator m_navigator;

@@ -13,7 +13,7 @@ namespace traceback::app {
 
 void MainWindow::keepSession() {
   const auto entry = m_navigator.entryIndex();
-  if (!m_remember || m_shownFile.isEmpty() || !entry) return;
+  if (!m_remember || m_isPart || m_shownFile.isEmpty() || !entry) return;
   const views::TraceFilter filter = m_traces->filterBar()->filter();
   m_settings.setSession(m_shownFile,
                         {{QStringLiteral("tid"), m_navigator.thread()->info().tid},

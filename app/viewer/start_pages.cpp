@@ -197,6 +197,7 @@ void ErrorPage::show(const QString& file, const QString& message) {
   m_message->setText(message);
 }
 
+QString ErrorPage::heading() const { return m_title->text(); }
 QString ErrorPage::message() const { return m_message->text(); }
 
 }  // namespace traceback::app

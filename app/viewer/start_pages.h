@@ -54,6 +54,7 @@ class ErrorPage : public QWidget {
  public:
   explicit ErrorPage(QWidget* parent = nullptr);
   void show(const QString& file, const QString& message);
+  QString heading() const;
   QString message() const;
 
  signals:

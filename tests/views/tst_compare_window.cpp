@@ -254,6 +254,22 @@ class CompareView : public QObject {
     QVERIFY(window->pane()->rows().differences() > 0);
   }
 
+  void aSideThatCannotBeReadIsToldOfUntilItIsAnotherFile() {
+    const QString bad = m_line.path(QStringLiteral("none.tbsnap"));
+    QVERIFY(test::writeFile(bad, "no snap"));
+    for (const bool first : {true, false}) {
+      app::CompareWindow window(app::loaderServices(), {}, false);
+      QSignalSpy compared(&window, &app::CompareWindow::compared);
+      window.show();
+      const Side broken = first ? Side::Left : Side::Right, whole = first ? Side::Right : Side::Left;
+      window.open(first ? bad : m_good, first ? m_bad : bad);
+      QTRY_VERIFY_WITH_TIMEOUT(window.navigator(whole).trace() != nullptr && !compared.isEmpty(), 30'000);
+      QVERIFY2(window.message().contains(QStringLiteral("none.tbsnap")), qPrintable(window.message()));
+      window.load(broken, first ? m_good : m_bad);
+      QTRY_VERIFY_WITH_TIMEOUT(window.message().isEmpty(), 30'000);
+    }
+  }
+
   void theOpenSnapIsComparedFromItsWindow() {
     app::MainWindow main(app::loaderServices(), app::Options(), false);
     QSignalSpy loaded(&main, &app::MainWindow::finishedLoading);

@@ -1,8 +1,11 @@
 // From a file to the window: progress, cancelling, errors, closing in the middle; and what is remembered.
 
+#include <QAbstractItemView>
+#include <QMessageBox>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QStandardPaths>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
 #include <atomic>
@@ -232,6 +235,107 @@ class Loading : public QObject {
     QCOMPARE(window.showing(), MainWindow::Showing::Trace);
     QVERIFY(!reading->isVisible());
     QCOMPARE(window.navigator().trace(), app::SharedTrace(part));
+  }
+
+  void notesMadeWhileTheRestIsReadStayAtTheirPlaces() {
+    QTemporaryDir folder;
+    const QString snap = folder.filePath(QStringLiteral("large.tbsnap"));
+    const auto part = tests::traceOf("gap not-read\nin main main.c\n  2 x3\n  4\n");
+    const auto whole = tests::traceOf("call main main.c\n  1\n  2 x50\n  3\n  2 x50\n  4\n");
+    std::atomic<bool> open = false;
+    const auto load = [&](const std::filesystem::path&, const app::LoadProgress& progress,
+                          const std::stop_token& stop) -> model::Result<app::SharedTrace> {
+      progress.preview(part);
+      while (!open && !stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return whole;
+    };
+    MainWindow window(servicesWith(load), {}, false);
+    QSignalSpy finished(&window, &MainWindow::finishedLoading);
+    window.show();
+    window.openFile(snap);
+    QTRY_COMPARE(window.showing(), MainWindow::Showing::Trace);
+    window.annotations().set({0}, part->threads[0]->entryCount() - 1, QStringLiteral("the last"));
+    open = true;
+    QVERIFY(finished.wait());
+    QCOMPARE(window.annotations().all().size(), 1);
+    const auto last = whole->threads[0]->entryCount() - 1;
+    QVERIFY(window.annotations().at({0}, last) != nullptr);
+    // They are in the file, too.
+    MainWindow another(servicesWith(load), {}, false);
+    QSignalSpy again(&another, &MainWindow::finishedLoading);
+    another.show();
+    another.openFile(snap);
+    QVERIFY(again.wait());
+    QVERIFY(another.annotations().at({0}, last) != nullptr);
+    QCOMPARE(another.annotations().at({0}, last)->text, QStringLiteral("the last"));
+  }
+
+  void ofWhatWasNotReadToItsEndNoNotesAreTaken() {
+    const auto part = tests::traceOf("gap not-read\nin main main.c\n  2 x3\n  4\n");
+    Gate gate;
+    const auto load = [&](const std::filesystem::path& file, const app::LoadProgress& progress,
+                          const std::stop_token& stop) {
+      progress.preview(part);
+      return gate.load(part)(file, progress, stop);
+    };
+    MainWindow window(servicesWith(load), {}, false);
+    window.show();
+    window.openFile(QStringLiteral("/large.tbsnap"));
+    QTRY_COMPARE(window.showing(), MainWindow::Showing::Trace);
+    auto* reading = window.findChild<QWidget*>(QStringLiteral("loadingNote"));
+    QTest::mouseClick(reading->findChild<QToolButton*>(), Qt::LeftButton);
+    QSignalSpy problem(&window.annotations(), &views::Annotations::problemMet);
+    window.annotations().set({0}, 0, {});
+    QVERIFY(window.annotations().all().isEmpty());
+    QCOMPARE(problem.size(), 1);
+    QVERIFY(problem[0][0].toString().contains(QStringLiteral("open it again")));
+  }
+
+  void theTraceStaysInSightIfAnotherFileCannotBeOpened() {
+    const auto trace = tests::sampleTrace();
+    const auto load = [&](const std::filesystem::path& file, const app::LoadProgress&,
+                          const std::stop_token&) -> model::Result<app::SharedTrace> {
+      if (file == "/good.tbsnap") return trace;
+      return model::fail("not a snap", file.string(), 0);
+    };
+    MainWindow window(servicesWith(load), {}, false);
+    QSignalSpy finished(&window, &MainWindow::finishedLoading);
+    window.show();
+    window.openFile(QStringLiteral("/good.tbsnap"));
+    QVERIFY(finished.wait());
+    const QString title = window.windowTitle();
+    window.openFile(QStringLiteral("/bad.tbsnap"));
+    QVERIFY(finished.wait());
+    QCOMPARE(window.showing(), MainWindow::Showing::Trace);
+    QCOMPARE(window.navigator().trace(), app::SharedTrace(trace));
+    QCOMPARE(window.windowTitle(), title);
+    const auto* box = window.findChild<QMessageBox*>(QStringLiteral("openError"));
+    QVERIFY(box != nullptr && box->isVisible());
+    QVERIFY(box->text().contains(QStringLiteral("/bad.tbsnap")) &&
+            box->text().contains(QStringLiteral("not a snap")));
+  }
+
+  void whereOneStandsIsInSightInEveryLayout_data() {
+    QTest::addColumn<int>("kind");
+    for (const auto kind : {app::Layouts::Kind::Fault, app::Layouts::Kind::Hang, app::Layouts::Kind::Request,
+                            app::Layouts::Kind::Killed})
+      QTest::addRow("%d", static_cast<int>(kind)) << static_cast<int>(kind);
+  }
+  void whereOneStandsIsInSightInEveryLayout() {
+    QFETCH(int, kind);
+    app::Options options;
+    options.layout = static_cast<app::Layouts::Kind>(kind);
+    MainWindow window(tests::sampleServices(tests::sampleTrace()), options, false);
+    window.resize(1200, 800);
+    window.show();
+    QString lines;
+    for (int i = 1; i < 200; ++i) lines += QStringLiteral("  %1\n").arg(i);
+    window.setTrace(tests::traceOf(("call main main.c\n" + lines).toStdString()));
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    QAbstractItemView* view = window.tracePane()->currentView();
+    QTRY_VERIFY(view->viewport()->rect().contains(view->visualRect(view->currentIndex()).center()));
+    QTest::qWait(50);
+    QVERIFY(view->viewport()->rect().contains(view->visualRect(view->currentIndex()).center()));
   }
 
   void badFileIsOneClearMessage() {

@@ -6,7 +6,9 @@
 #include <QJsonDocument>
 #include <QSaveFile>
 #include <algorithm>
+#include <utility>
 
+#include "model/fuller.h"
 #include "model/text_format.h"
 
 namespace traceback::views {
@@ -46,6 +48,33 @@ void Annotations::setTrace(std::shared_ptr<const model::Trace> trace, const QStr
   m_readOnly = false;
   if (m_trace && !m_file.isEmpty()) read();
   emit changed();
+}
+
+void Annotations::setFullerTrace(std::shared_ptr<const model::Trace> trace) {
+  const auto part = std::exchange(m_trace, std::move(trace));
+  if (part && part->threads.size() == m_trace->threads.size()) {
+    for (Annotation& note : m_all)
+      note.entry = model::sameEntry(*part->threads[note.thread.value], note.entry,
+                                    *m_trace->threads[note.thread.value]);
+    sort();
+  }
+  emit changed();
+}
+
+void Annotations::keepBeside(const QString& snap) {
+  const QList<Annotation> made = std::exchange(m_all, {});
+  m_file = fileFor(snap);
+  read();
+  for (const Annotation& note : made) {
+    if (at(note.thread, note.entry) != nullptr && note.text.isEmpty()) continue;
+    set(note.thread, note.entry, note.text);
+  }
+  emit changed();
+}
+
+void Annotations::refuse(const QString& why) {
+  m_readOnly = true;
+  m_problem = why;
 }
 
 void Annotations::complain(const QString& text) {

@@ -50,6 +50,12 @@ class Annotations : public QObject {
   // Reads what lies beside the snap; an empty name keeps notes in memory only. What is wrong is said by
   // problem().
   void setTrace(std::shared_ptr<const model::Trace> trace, const QString& snap);
+  // More of the same trace (model/fuller.h): notes stay where they are.
+  void setFullerTrace(std::shared_ptr<const model::Trace> trace);
+  // From now on notes are kept beside the snap, with those that lie there.
+  void keepBeside(const QString& snap);
+  // None are taken any more, for the reason that is said to whoever wants to make one.
+  void refuse(const QString& why);
   const std::shared_ptr<const model::Trace>& trace() const { return m_trace; }
   // By thread and entry.
   const QList<Annotation>& all() const { return m_all; }
