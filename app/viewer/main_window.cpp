@@ -89,6 +89,7 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
   connect(m_code, &views::CodePane::sourceFetched, m_traces, &views::TracePane::refreshSources);
   connect(m_search, &views::SearchBox::asked, answersPanel(), &views::AnswersPanel::ask);
   connect(m_search, &views::SearchBox::textAsked, answersPanel(), &views::AnswersPanel::askForText);
+  connect(m_search, &views::SearchBox::cancelled, answersPanel(), &views::AnswersPanel::cancel);
   answersPanel()->setSources(
       [this] { return m_services.sources ? m_services.sources(sourceMappings()) : nullptr; });
   connect(answersPanel(), &views::AnswersPanel::listed, answersDock(), &QDockWidget::show);
@@ -212,7 +213,9 @@ void MainWindow::cancelLoading() {
     showTraceAgain();
   else
     showPage(Showing::Welcome);
-  say(tr("Loading was cancelled."));
+  say(m_isPart && !m_annotations.all().isEmpty()
+          ? tr("Loading was cancelled. The notes that were made meanwhile are not kept.")
+          : tr("Loading was cancelled."));
 }
 
 void MainWindow::showTraceAgain() {
@@ -228,6 +231,7 @@ void MainWindow::refuseNotesOfPart() {
 
 void MainWindow::stayAtTrace(const QString& title, const QString& message) {
   showTraceAgain();
+  delete findChild<QMessageBox*>(QStringLiteral("openError"));
   auto* box = new QMessageBox(QMessageBox::Warning, title, message, QMessageBox::Ok, this);
   box->setObjectName(QStringLiteral("openError"));
   box->setTextFormat(Qt::PlainText);

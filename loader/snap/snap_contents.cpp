@@ -30,22 +30,14 @@ std::vector<std::byte> readSection(const SnapReader& snap, SectionType type, mod
 }
 
 template <typename T>
-std::vector<T> readArray(const SnapReader& snap, SectionType type, std::size_t limit,
-                         model::LoadReport& report) {
+std::vector<T> readArray(const SnapReader& snap, SectionType type, model::LoadReport& report) {
   const auto bytes = readSection(snap, type, report);
   const PackedArray<T> all(bytes);
   if (all.size() * sizeof(T) != bytes.size()) {
     report.add(model::Severity::DataLoss, std::format("a section of type {} ends in the middle of an entry",
                                                       static_cast<unsigned>(type)));
   }
-  std::vector<T> result(all.begin(), all.end());
-  if (result.size() > limit) {
-    report.add(
-        model::Severity::DataLoss,
-        std::format("a section of type {} has more entries than there can be", static_cast<unsigned>(type)));
-    result.resize(limit);
-  }
-  return result;
+  return {all.begin(), all.end()};
 }
 
 template <typename T>
@@ -90,7 +82,6 @@ void noteAdditions(const SnapReader& snap, model::LoadReport& report) {
 }  // namespace
 
 SnapContents readContents(const SnapReader& snap, model::LoadReport& report) {
-  constexpr std::size_t kMaxThreads = std::size_t{1} << 20;
   SnapContents contents;
   noteAdditions(snap, report);
   contents.process = readOne<format::ProcessHeader>(snap, SectionType::Process, report);
@@ -102,9 +93,8 @@ SnapContents readContents(const SnapReader& snap, model::LoadReport& report) {
   if (contents.reason && contents.reason->reason > static_cast<std::uint32_t>(format::SnapReason::Policy)) {
     report.add(model::Severity::Info, std::format("reason: of unknown kind {}", contents.reason->reason));
   }
-  contents.modules =
-      readArray<format::ProcessModule>(snap, SectionType::Modules, format::kMaxModules, report);
-  contents.threads = readArray<format::SnapThread>(snap, SectionType::Threads, kMaxThreads, report);
+  contents.modules = readArray<format::ProcessModule>(snap, SectionType::Modules, report);
+  contents.threads = readArray<format::SnapThread>(snap, SectionType::Threads, report);
   if (snap.find(SectionType::Host) != nullptr)
     for (auto& [key, value] : readLines(readSection(snap, SectionType::Host, report)))
       contents.host.emplace(std::move(key), std::move(value));

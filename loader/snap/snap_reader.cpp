@@ -5,6 +5,7 @@
 
 #include "loader/snap/inflate.h"
 #include "loader/snap/section_blocks.h"
+#include "runtime/format/process.h"
 
 namespace traceback::loader {
 
@@ -47,6 +48,35 @@ std::string_view nameOf(SectionType type) {
       return "group";
   }
   return {};
+}
+
+// More than this none of a type can have; so that a few bytes that claim, or inflate to, more than anybody
+// means are not so much as looked at. Rings, maps and memory are as large as they are.
+std::uint64_t mostBytesOf(SectionType type) {
+  constexpr std::uint64_t kMostThreads = std::uint64_t{1} << 18;
+  constexpr std::uint64_t kText = std::uint64_t{1} << 24;
+  switch (type) {
+    case SectionType::Modules:
+      return format::kMaxModules * sizeof(format::ProcessModule);
+    case SectionType::Threads:
+      return kMostThreads * sizeof(format::SnapThread);
+    case SectionType::Process:
+    case SectionType::Reason:
+    case SectionType::Host:
+    case SectionType::Group:
+    case SectionType::AuxiliaryVector:
+    case SectionType::ExtendedRegisters:
+      return kText;
+    case SectionType::Mappings:
+    case SectionType::ModuleFiles:
+    case SectionType::MemoryRanges:
+      return 4 * kText;  // of some hundred thousand mappings
+    case SectionType::Ring:
+    case SectionType::MapSlice:
+    case SectionType::Memory:
+      break;
+  }
+  return kMaxSectionSize;
 }
 
 // There may be several, told apart by their index.
@@ -128,7 +158,8 @@ model::Error SnapReader::error(const SectionEntry& section, std::string_view wha
 }
 
 std::optional<model::Error> SnapReader::problemOf(const SectionEntry& section) const {
-  if (section.size > kMaxSectionSize) return error(section, "is too large");
+  if (section.size > mostBytesOf(static_cast<SectionType>(section.type)))
+    return error(section, "is too large");
   if ((section.flags & ~format::kKnownSectionFlags) != 0)
     return error(section, "is stored in a way that this TraceBack does not know");
   return std::nullopt;

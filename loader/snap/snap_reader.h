@@ -20,7 +20,7 @@
 
 namespace traceback::loader {
 
-// No section may claim to inflate to more.
+// No section may claim to inflate to more; of most types, far less (snap_reader.cpp).
 inline constexpr std::uint64_t kMaxSectionSize = std::uint64_t{1} << 31;
 
 class SnapReader {

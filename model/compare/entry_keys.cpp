@@ -72,7 +72,7 @@ EntryKeys::EntryKeys(const Trace& left, const Trace& right) {
     const bool same = !mine.buildId.empty() && mine.buildId == other.buildId;
     m_tables[0].oneBuild[i] = m_tables[1].oneBuild[*matched[i]] = same;
     if (!same)
-      m_notes.push_back(std::format("{}: {}; its lines are told apart by function and line", mine.name,
+      m_notes.push_back(std::format("{}: {}; its lines are told apart by function, file and line", mine.name,
                                     mine.buildId.empty() || other.buildId.empty()
                                         ? "whether it is the same build is not known"
                                         : "two different builds"));

@@ -3,8 +3,8 @@
 //
 // Modules answer each other by build id, else by name; the programs do whatever they are called. In modules
 // of one build a line is known by its address, so that the same line elsewhere is not taken for it. In
-// different builds it is known by its function and by how far it lies below the function's first line, so
-// that edits elsewhere in the file do no harm.
+// different builds it is known by its function, its file's name and by how far it lies below the function's
+// first line, so that edits elsewhere in the file do no harm.
 #pragma once
 
 #include <cstdint>

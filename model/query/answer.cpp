@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <format>
-#include <memory>
+#include <unordered_map>
 
 #include "model/call_tree.h"
 #include "model/query/patterns.h"
+#include "model/query/running_stack.h"
+#include "model/query/stack_pattern.h"
 #include "model/stepping.h"
 #include "model/trace.h"
 
@@ -22,6 +24,7 @@ struct Moment {
   EntryIndex index;
   const Entry& entry;
   std::optional<EntryIndex> position;
+  RunningStack& stack;  // there
 };
 
 // A condition with its names looked up.
@@ -30,26 +33,27 @@ class Test {
   Test(const Trace& trace, const Condition& condition) : m_kind(condition.kind) {
     for (const auto& part : condition.parts) m_parts.emplace_back(trace, part);
     if (m_kind == Condition::Kind::Source) m_lines.emplace(trace, condition.source);
-    for (const auto& frame : condition.frames) {
-      const bool any = m_kind == Condition::Kind::Stack && frame == "*";
-      m_frames.push_back(any ? std::nullopt : std::optional<FunctionSet>(std::in_place, trace, frame));
-    }
+    if (m_kind == Condition::Kind::Stack) m_stack.emplace(trace, condition.frames);
+    if (m_kind == Condition::Kind::Function) m_function.emplace(trace, condition.frames.front());
   }
 
-  bool holds(const Moment& moment) const {
+  // Whether moments must have their stack.
+  bool asksForStacks() const { return m_stack || std::ranges::any_of(m_parts, &Test::asksForStacks); }
+
+  bool holds(const Moment& moment) {
     switch (m_kind) {
       case Condition::Kind::And:
-        return std::ranges::all_of(m_parts, [&](const Test& part) { return part.holds(moment); });
+        return std::ranges::all_of(m_parts, [&](Test& part) { return part.holds(moment); });
       case Condition::Kind::Or:
-        return std::ranges::any_of(m_parts, [&](const Test& part) { return part.holds(moment); });
+        return std::ranges::any_of(m_parts, [&](Test& part) { return part.holds(moment); });
       case Condition::Kind::Not:
         return !m_parts.front().holds(moment);
       case Condition::Kind::Function:
-        return m_frames.front()->contains(moment.entry.function);
+        return m_function->contains(moment.entry.function);
       case Condition::Kind::Source:
         return sourceHolds(moment);
       case Condition::Kind::Stack:
-        return stackHolds(moment);
+        return m_stack->holds(moment.stack, moment.index, moment.entry);
     }
     return false;
   }
@@ -63,39 +67,10 @@ class Test {
     return m_lines->contains(at.file, at.line);
   }
 
-  bool stackHolds(const Moment& moment) const {
-    std::vector<FunctionId> stack;
-    if (moment.entry.kind == EntryKind::Call) stack.push_back(moment.entry.function);
-    for (const CallSpan& call : activeCalls(moment.thread, moment.index)) stack.push_back(call.function);
-    std::ranges::reverse(stack);
-    return framesMatch(stack);
-  }
-
-  // As with `*` in text.
-  bool framesMatch(const std::vector<FunctionId>& stack) const {
-    std::size_t p = 0, s = 0, resume = 0;
-    std::optional<std::size_t> star;
-    while (s < stack.size()) {
-      if (p < m_frames.size() && !m_frames[p]) {
-        star = p++;
-        resume = s;
-      } else if (p < m_frames.size() && m_frames[p]->contains(stack[s])) {
-        ++p;
-        ++s;
-      } else if (star) {
-        p = *star + 1;
-        s = ++resume;
-      } else {
-        return false;
-      }
-    }
-    while (p < m_frames.size() && !m_frames[p]) ++p;
-    return p == m_frames.size();
-  }
-
   Condition::Kind m_kind;
   std::vector<Test> m_parts;
-  std::vector<std::optional<FunctionSet>> m_frames;  // nothing: any calls
+  std::optional<StackPattern> m_stack;
+  std::optional<FunctionSet> m_function;
   std::optional<LineSet> m_lines;
 };
 
@@ -127,6 +102,9 @@ class PlaceTest {
  public:
   PlaceTest(const Trace& trace, const Place& place) {
     if (const auto* source = std::get_if<SourcePattern>(&place)) {
+      if (!source->function.empty()) m_functions.emplace(trace, source->function);
+      if (m_functions && !m_functions->empty()) return;
+      m_functions.reset();
       m_lines.emplace(trace, *source);
     } else {
       m_functions.emplace(trace, std::get<std::string>(place));
@@ -169,14 +147,15 @@ class Answering {
   Answer operator()(const Goto& asked) {
     if (m_from.thread.value >= m_trace.threads.size()) return {};
     const ThreadTrace& thread = *m_trace.threads[m_from.thread.value];
-    const auto test = testOf(asked.where);
+    setCondition(asked.where);
     std::uint64_t left = asked.count;
+    const auto isCandidate = [&](const Entry& entry) { return isEvent(asked.event, entry); };
     const auto visit = [&](EntryIndex index, const Entry& entry) {
       if (!isEvent(asked.event, entry)) return true;
       const auto position = positionOf(thread, index, entry.kind);
       // Where one stands already is not gone to.
       if (asked.from == Goto::From::Current && position == m_from.at) return true;
-      if (test && !test->holds({thread, index, entry, position})) return true;
+      if (!fits(thread, index, entry, position)) return !m_answer.cancelled;
       if (--left > 0) return true;
       m_answer.rows.push_back({m_from.thread, index, position, {}});
       return false;
@@ -187,7 +166,7 @@ class Answering {
     if (asked.forward) {
       forward(thread, at, visit);
     } else {
-      backward(thread, at, visit);
+      backward(thread, at, isCandidate, visit);
     }
     if (m_answer.rows.empty() && !m_answer.cancelled) m_answer.note = "there is no such place " + doubts();
     return std::move(m_answer);
@@ -195,14 +174,16 @@ class Answering {
 
   Answer operator()(const Occurrences& asked) {
     const PlaceTest place(m_trace, asked.place);
-    const auto test = testOf(asked.where);
+    setCondition(asked.where);
     eachThread([&](ThreadIndex number, const ThreadTrace& thread) {
       const auto add = [&](EntryIndex index, const Entry& entry) {
         const auto position = positionOf(thread, index, entry.kind);
-        return (test && !test->holds({thread, index, entry, position})) ||
-               addRow({number, index, position, {}});
+        if (!fits(thread, index, entry, position)) return !m_answer.cancelled;
+        return addRow({number, index, position, {}});
       };
       for (const EntryIndex index : place.underWay(thread)) {
+        m_stack.start(thread);
+        m_stack.enter(thread.entry(index));
         if (!add(index, thread.entry(index))) return;
       }
       forward(thread, 0, [&](EntryIndex index, const Entry& entry) {
@@ -217,21 +198,25 @@ class Answering {
     const PlaceTest from(m_trace, asked.from), to(m_trace, asked.to);
     eachThread([&](ThreadIndex number, const ThreadTrace& thread) {
       std::vector<AnswerRow> open;
+      const auto begin = [&](EntryIndex index, std::optional<EntryIndex> position) {
+        if (open.size() >= m_limit) {
+          m_answer.more = true;
+        } else {
+          open.push_back({number, index, position, {}});
+        }
+      };
+      for (const EntryIndex index : from.underWay(thread)) begin(index, index);
       forward(thread, 0, [&](EntryIndex index, const Entry& entry) {
         if (to.isRunBy(entry)) {
           for (AnswerRow& row : open) {
+            // That of a call that was under way may come before the first place to stand at in it.
+            row.match = std::min(row.match, index);
             row.end = index;
             if (!addRow(row)) return false;
           }
           open.clear();
         }
-        if (from.isRunBy(entry)) {
-          if (open.size() >= m_limit) {
-            m_answer.more = true;
-          } else {
-            open.push_back({number, index, positionOf(thread, index, entry.kind), {}});
-          }
-        }
+        if (from.isRunBy(entry)) begin(index, positionOf(thread, index, entry.kind));
         return true;
       });
     });
@@ -248,35 +233,68 @@ class Answering {
   }
 
  private:
-  std::unique_ptr<const Test> testOf(const std::optional<Condition>& where) const {
-    return where ? std::make_unique<const Test>(m_trace, *where) : nullptr;
+  void setCondition(const std::optional<Condition>& where) {
+    if (where) m_test.emplace(m_trace, *where);
+    m_withStacks = m_test && m_test->asksForStacks();
+  }
+
+  // Whether the condition, if there is one, holds; false as well if nobody wants to know any more. With
+  // stacks, m_stack stands at the entry.
+  bool fits(const ThreadTrace& thread, EntryIndex index, const Entry& entry,
+            std::optional<EntryIndex> position) {
+    if (!m_test) return true;
+    if (isStopped()) return false;
+    if (const auto known = m_fits.find(index); known != m_fits.end()) return known->second;
+    return m_test->holds({thread, index, entry, position, m_stack});
   }
 
   // Visits entries from `begin` on, until the visitor has enough.
   template <typename Visitor>
   void forward(const ThreadTrace& thread, EntryIndex begin, const Visitor& visit) {
+    m_stack.start(thread);
     for (EntryIndex at = begin; at < thread.entryCount();) {
       if (isStopped()) return;
       for (const Entry& entry : thread.entries(at, kBatch)) {
         countDoubt(entry);
+        if (m_withStacks) m_stack.enter(entry);
         if (!visit(at++, entry)) return;
       }
     }
   }
 
-  // And those before `end`, newest first.
-  template <typename Visitor>
-  void backward(const ThreadTrace& thread, EntryIndex end, const Visitor& visit) {
+  // And those before `end`, newest first. Candidates are what a condition may be asked about.
+  template <typename IsCandidate, typename Visitor>
+  void backward(const ThreadTrace& thread, EntryIndex end, const IsCandidate& isCandidate,
+                const Visitor& visit) {
+    m_stack.start(thread);
     while (end > 0) {
       if (isStopped()) return;
       const EntryIndex begin = end - std::min<EntryIndex>(end, kBatch);
       const auto batch = thread.entries(begin, static_cast<std::size_t>(end - begin));
+      if (m_withStacks && !tryAhead(thread, begin, batch, isCandidate)) return;
       for (std::size_t i = batch.size(); i-- > 0;) {
         countDoubt(batch[i]);
         if (!visit(begin + i, batch[i])) return;
       }
       end = begin;
     }
+  }
+
+  // Stacks grow forwards. So it is found out first which entries of a batch fit. False if stopped.
+  template <typename IsCandidate>
+  bool tryAhead(const ThreadTrace& thread, EntryIndex begin, const std::vector<Entry>& batch,
+                const IsCandidate& isCandidate) {
+    m_fits.clear();
+    m_stack.goBackTo(begin, batch);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      m_stack.enter(batch[i]);
+      if (!isCandidate(batch[i])) continue;
+      const EntryIndex index = begin + i;
+      const bool fit = fits(thread, index, batch[i], positionOf(thread, index, batch[i].kind));
+      if (m_answer.cancelled) return false;
+      m_fits.emplace(index, fit);
+    }
+    return true;
   }
 
   template <typename Visitor>
@@ -327,6 +345,10 @@ class Answering {
   std::stop_token m_stop;
   Answer m_answer;
   std::uint64_t m_gaps = 0;
+  std::optional<Test> m_test;
+  bool m_withStacks = false;
+  RunningStack m_stack;
+  std::unordered_map<EntryIndex, bool> m_fits;  // of backward(): found out already
 };
 
 }  // namespace

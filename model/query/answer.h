@@ -1,6 +1,7 @@
 // Answers a question from a trace.
 //
-// Read-only and callable from any thread; long ones look at the stop token every few thousand entries.
+// Read-only and callable from any thread; long ones look at the stop token every few thousand entries, and
+// each time that they ask a condition.
 #pragma once
 
 #include <cstddef>

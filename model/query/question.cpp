@@ -111,8 +111,16 @@ class Parser {
     auto parsed = inBrackets();
     if (!parsed) return Problem(parsed.error());
     const bool isLine = std::holds_alternative<SourcePattern>(*parsed);
-    if (ofLines != isLine)
-      return wrong(0, ofLines ? "lines() takes FILE:N" : "calls() takes the name of a function");
+    if (isLine && !ofLines) {
+      // In quotes it may be the name of a function.
+      std::string function = std::get<SourcePattern>(*parsed).function;
+      if (function.empty()) return wrong(0, "calls() takes the name of a function");
+      *parsed = std::move(function);
+    } else if (isLine) {
+      std::get<SourcePattern>(*parsed).function.clear();
+    } else if (ofLines) {
+      return wrong(0, "lines() takes FILE:N");
+    }
     Occurrences asked{std::move(*parsed), {}};
     if (auto condition = where(asked.where); !condition) return Problem(condition.error());
     return asked;
@@ -142,17 +150,28 @@ class Parser {
     return parsed;
   }
 
-  // FILE:N, FILE:N-M or a function. Colons of a scope are part of a function's name.
+  // FILE:N, FILE:N-M, "FILE":N, "FILE:N" or a function. Colons of a scope are part of a function's name.
   Parsed<Place> place() {
     if (m_tokens.atEnd() || isSign(m_tokens.peek())) return expected("FILE:LINE or a function");
     const auto token = m_tokens.take();
+    if (token.quoted && !m_tokens.peek().quoted && m_tokens.peek().text.starts_with(':')) {
+      const auto line = m_tokens.take();
+      const auto range = lineRange(std::string_view(line.text).substr(1));
+      if (!range) return noLine(line.offset + 1);
+      return SourcePattern{token.text, range->first, range->second};
+    }
     const auto colon = token.text.rfind(':');
-    if (!token.quoted && colon != std::string::npos && colon > 0 && token.text[colon - 1] != ':') {
+    if (colon != std::string::npos && colon > 0 && token.text[colon - 1] != ':') {
       const auto range = lineRange(std::string_view(token.text).substr(colon + 1));
-      if (!range) return wrong(token.offset + colon + 1, "a line is a number, or two joined by '-'");
-      return SourcePattern{token.text.substr(0, colon), range->first, range->second};
+      if (range)
+        return SourcePattern{token.text.substr(0, colon), range->first, range->second,
+                             token.quoted ? token.text : std::string()};
+      if (!token.quoted) return noLine(token.offset + colon + 1);
     }
     return token.text;
+  }
+  static Problem noLine(std::size_t offset) {
+    return wrong(offset, "a line is a number, or two joined by '-'");
   }
 
   static std::optional<std::pair<std::uint32_t, std::uint32_t>> lineRange(std::string_view text) {

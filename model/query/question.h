@@ -18,9 +18,10 @@
 //
 // A stack is written from the outermost call to the innermost; `*` stands for any calls, none too. In names
 // of functions `*` stands for any text; a name without arguments matches whatever they are, and without its
-// scope any scope. FILE is the end of a path, at a `/`. Words in "quotes" may hold anything. A block_entry is
-// any line that ran, or without line information any block. An exception is where one was thrown, and each
-// place that caught it or cleaned up after it.
+// scope any scope. FILE is the end of a path, at a `/`. Words in "quotes" may hold anything; a line may
+// follow them ("FILE":N) or end what they hold ("FILE:N"), which is that line unless a function is called so.
+// A block_entry is any line that ran, or without line information any block. An exception is where one was
+// thrown, and each place that caught it or cleaned up after it.
 #pragma once
 
 #include <cstddef>
@@ -37,6 +38,7 @@ namespace traceback::model {
 struct SourcePattern {
   std::string file;
   std::uint32_t first = 0, last = UINT32_MAX;  // lines
+  std::string function = {};  // of a quoted place: if one is called so, that one is meant
   friend bool operator==(const SourcePattern&, const SourcePattern&) = default;
 };
 

@@ -710,6 +710,14 @@ Empty for the default: %1</source>
         <translation>Befehl, der eine Datei öffnet. %f steht für die Datei, %l für die Zeile.
 Leer für den Standard: %1</translation>
     </message>
+    <message>
+        <source>The trace was not read to its end: open it again to make notes.</source>
+        <translation>Die Aufzeichnung wurde nicht zu Ende gelesen: Öffnen Sie sie noch einmal, um Notizen zu machen.</translation>
+    </message>
+    <message>
+        <source>Loading was cancelled. The notes that were made meanwhile are not kept.</source>
+        <translation>Das Laden wurde abgebrochen. Die Notizen, die inzwischen gemacht wurden, werden nicht aufbewahrt.</translation>
+    </message>
 </context>
 <context>
     <name>traceback::app::Options</name>
@@ -924,6 +932,29 @@ Leer für den Standard: %1</translation>
     </message>
 </context>
 <context>
+    <name>traceback::app::ProcessesModel</name>
+    <message>
+        <source>PID</source>
+        <translation>PID</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>Name</translation>
+    </message>
+    <message>
+        <source>Service</source>
+        <translation>Dienst</translation>
+    </message>
+    <message>
+        <source>User</source>
+        <translation>Benutzer</translation>
+    </message>
+    <message>
+        <source>Command</source>
+        <translation>Befehl</translation>
+    </message>
+</context>
+<context>
     <name>traceback::app::ProfileField</name>
     <message>
         <source>Profile</source>
@@ -956,29 +987,6 @@ Leer für den Standard: %1</translation>
     <message>
         <source>%1 is no profile, as `traceback profile` makes it.</source>
         <translation>%1 ist kein Profil, wie es `traceback profile` erstellt.</translation>
-    </message>
-</context>
-<context>
-    <name>traceback::app::ProcessesModel</name>
-    <message>
-        <source>PID</source>
-        <translation>PID</translation>
-    </message>
-    <message>
-        <source>Name</source>
-        <translation>Name</translation>
-    </message>
-    <message>
-        <source>Service</source>
-        <translation>Dienst</translation>
-    </message>
-    <message>
-        <source>User</source>
-        <translation>Benutzer</translation>
-    </message>
-    <message>
-        <source>Command</source>
-        <translation>Befehl</translation>
     </message>
 </context>
 <context>
@@ -1735,6 +1743,10 @@ von der Befehlszeile</translation>
         <source>What stands there now is something else: the note has lost its place.</source>
         <translation>Was jetzt dort steht, ist etwas anderes: Die Notiz hat ihre Stelle verloren.</translation>
     </message>
+    <message>
+        <source>A note is written here. In the list of bookmarks Delete takes it away.</source>
+        <translation>Hier steht eine Notiz. In der Liste der Lesezeichen nimmt Entf sie weg.</translation>
+    </message>
 </context>
 <context>
     <name>traceback::views::AnswersModel</name>
@@ -1800,6 +1812,10 @@ von der Befehlszeile</translation>
     <message>
         <source>%1 answers</source>
         <translation>%1 Antworten</translation>
+    </message>
+    <message>
+        <source>The question was given up.</source>
+        <translation>Die Frage wurde aufgegeben.</translation>
     </message>
 </context>
 <context>
@@ -3008,13 +3024,6 @@ von der Befehlszeile</translation>
     </message>
 </context>
 <context>
-    <name>traceback::views::LanesPanel</name>
-    <message>
-        <source>time before the end of the trace</source>
-        <translation>Zeit vor dem Ende der Aufzeichnung</translation>
-    </message>
-</context>
-<context>
     <name>traceback::views::LanesView</name>
     <message>
         <source>Threads over time</source>
@@ -3353,6 +3362,21 @@ mit: where stack=&lt;*,außen,innen&gt; and src=&lt;datei,zeile&gt;</translation
     <message>
         <source>Threads</source>
         <translation>Threads</translation>
+    </message>
+</context>
+<context>
+    <name>traceback::views::TimeAxis</name>
+    <message>
+        <source>time before the end of the trace</source>
+        <translation>Zeit vor dem Ende der Aufzeichnung</translation>
+    </message>
+    <message>
+        <source>events before the end; times are not known</source>
+        <translation>Ereignisse vor dem Ende; Zeiten sind nicht bekannt</translation>
+    </message>
+    <message>
+        <source>clock ticks before the end; times are not known</source>
+        <translation>Takte der Uhr vor dem Ende; Zeiten sind nicht bekannt</translation>
     </message>
 </context>
 <context>

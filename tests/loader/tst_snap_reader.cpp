@@ -126,6 +126,42 @@ class SnapReaderTest : public QObject {
     QCOMPARE(loaded->trace->summary.pid, 0U);
   }
 
+  void sectionsLargerThanTheyCanBeAreNotInflated_data() {
+    QTest::addColumn<unsigned>("type");
+    QTest::addColumn<quint64>("size");
+    QTest::addColumn<QString>("note");
+    const quint64 text = (quint64{1} << 24) + 1;
+    QTest::newRow("process") << 1U << text << "process: is too large";
+    QTest::newRow("modules") << 2U << quint64{(format::kMaxModules + 1) * sizeof(format::ProcessModule)}
+                             << "modules: is too large";
+    QTest::newRow("reason") << 3U << text << "reason: is too large";
+    QTest::newRow("threads") << 4U << (quint64{1} << 30) << "threads: is too large";
+    QTest::newRow("host") << 9U << text << "host: is too large";
+  }
+  void sectionsLargerThanTheyCanBeAreNotInflated() {
+    QFETCH(unsigned, type);
+    QFETCH(quint64, size);
+    QFETCH(QString, note);
+    auto snap = goodSnap();
+    for (auto& entry : snap.entries()) {
+      if (entry.type == type) entry.size = size;
+    }
+    const auto loaded = load(snap.bytes());
+    QVERIFY(loaded.has_value());
+    QVERIFY2(notesOf(*loaded->trace).find(note.toStdString()) != std::string::npos,
+             notesOf(*loaded->trace).c_str());
+  }
+
+  void asManyModulesAsThereCanBeAreRead() {
+    tests::SnapBuilder snap;
+    const std::vector<std::byte> modules(format::kMaxModules * sizeof(format::ProcessModule));
+    snap.add(format::SectionType::Modules, modules);
+    const auto reader =
+        loader::SnapReader::open(std::make_shared<const loader::MemoryBytes>(snap.bytes()), "x.tbsnap");
+    QVERIFY(reader.has_value());
+    QCOMPARE(reader->read(reader->sections()[0])->size(), modules.size());
+  }
+
   void sectionsOutsideTheFileAreMissing() {
     for (const auto offset : {std::uint64_t{1} << 30, ~std::uint64_t{0}, ~std::uint64_t{0} - 100}) {
       auto snap = goodSnap();

@@ -184,6 +184,7 @@ class Compare : public QObject {
     QVERIFY(found.same());
     QCOMPARE(found.notes.size(), 1U);
     QVERIFY(found.notes[0].contains("different builds"));
+    QVERIFY(found.notes[0].contains("told apart by function, file and line"));
   }
 
   void inDifferentBuildsLinesCountFromTheirFunctions() {

@@ -1,6 +1,9 @@
 // Questions in words: how they are read, and what they find.
 #include <QTest>
+#include <algorithm>
+#include <format>
 
+#include "model/call_tree.h"
 #include "model/query/answer.h"
 #include "model/query/patterns.h"
 #include "tests/builders/trace_text.h"
@@ -67,6 +70,30 @@ struct Asked {
   EntryIndex line(std::uint32_t number, int nth = 1) const { return lineAt(*trace->threads[0], number, nth); }
 };
 
+// Whether all frames from one on stand for all of a stack from a level on.
+bool fits(const std::vector<std::string>& frames, std::size_t frame, const std::vector<std::string>& stack,
+          std::size_t level) {
+  if (frame == frames.size()) return level == stack.size();
+  if (frames[frame] != "*")
+    return level < stack.size() && stack[level] == frames[frame] && fits(frames, frame + 1, stack, level + 1);
+  for (std::size_t to = stack.size() + 1; to-- > level;)
+    if (fits(frames, frame + 1, stack, to)) return true;
+  return false;
+}
+
+// By activeCalls(); of a Call with its callee.
+std::vector<std::string> stackAt(const Trace& trace, const ThreadTrace& thread, EntryIndex at) {
+  std::vector<std::string> stack;
+  const auto add = [&](FunctionId id) {
+    const Function* function = trace.function(id);
+    stack.push_back(function != nullptr ? function->name : std::string());
+  };
+  if (thread.entry(at).kind == EntryKind::Call) add(thread.entry(at).function);
+  for (const CallSpan& call : activeCalls(thread, at)) add(call.function);
+  std::ranges::reverse(stack);
+  return stack;
+}
+
 }  // namespace
 
 class QuestionTest : public QObject {
@@ -103,6 +130,46 @@ class QuestionTest : public QObject {
     QCOMPARE(std::get<Never>(*parseQuestion("never(ns::f)")).place, Place(std::string("ns::f")));
     QCOMPARE(std::get<Never>(*parseQuestion("never(\"operator new(unsigned long)\")")).place,
              Place(std::string("operator new(unsigned long)")));
+  }
+
+  void aFileWhoseNameHoldsSignsIsQuotedWithOrWithoutItsLine() {
+    const auto isLine = [](const Place& place, const char* file, std::uint32_t first, std::uint32_t last) {
+      const auto* line = std::get_if<SourcePattern>(&place);
+      return line != nullptr && line->file == file && line->first == first && line->last == last;
+    };
+    for (const char* text : {"never(\"a(1) b,c.cpp\":15)", "never(\"a(1) b,c.cpp:15\")"}) {
+      const auto parsed = parseQuestion(text);
+      QVERIFY2(parsed.has_value(), text);
+      QVERIFY2(isLine(std::get<Never>(*parsed).place, "a(1) b,c.cpp", 15, 15), text);
+    }
+    for (const char* text : {"lines(\"a b.c\":3-9) where func=f", "lines(\"a b.c:3-9\")"}) {
+      const auto parsed = parseQuestion(text);
+      QVERIFY2(parsed.has_value(), text);
+      QVERIFY2(isLine(std::get<Occurrences>(*parsed).place, "a b.c", 3, 9), text);
+    }
+    const auto between = std::get<Between>(*parseQuestion("between(\"a b.c:3\", \"f(int)\")"));
+    QVERIFY(isLine(between.from, "a b.c", 3, 3));
+    QCOMPARE(between.to, Place(std::string("f(int)")));
+    // A colon in a function's name leads to no line.
+    for (const char* name : {"ns::f(int)", "f(A::B)", "main::{lambda()#1}::operator()", "a:b", "x::3", ":3"})
+      QCOMPARE(std::get<Never>(*parseQuestion("never(\"" + std::string(name) + "\")")).place,
+               Place(std::string(name)));
+    QCOMPARE(problemOf("lines(\"a b.c\":0)"), "14: a line is a number, or two joined by '-'");
+    QCOMPARE(problemOf("lines(\"a b.c\")"), "0: lines() takes FILE:N");
+  }
+
+  void aQuotedNameOfAFunctionThatIsCalledSoIsNoLine() {
+    const auto trace = traceOf("call main main.c\n  10\n");
+    Function odd;
+    odd.name = "main.c:10";
+    trace->functions.push_back(odd);
+    const auto ask = [&](const char* text) {
+      return answer(*trace, {ThreadIndex{0}, {}}, *parseQuestion(text), 9);
+    };
+    QCOMPARE(ask("never(main.c:10)").rows.size(), 1u);
+    QCOMPARE(ask("never(\"/src/main.c:10\")").rows.size(), 1u);
+    QCOMPARE(ask("never(\"main.c:10\")").rows.size(), 0u);
+    QCOMPARE(ask("calls(\"main.c:10\")").rows.size(), 0u);
   }
 
   void whatIsWrongIsSaidWithItsPlace() {
@@ -181,6 +248,140 @@ class QuestionTest : public QObject {
     QCOMPARE(found.rows[0].end, std::optional(story.line(12)));
     // Two opens before the one close; what follows it stays open.
     QCOMPARE(story.ask("between(open, close)").rows.size(), 2u);
+  }
+
+  void aStretchBeginsInACallThatWasUnderWayAsTheTraceBegan() {
+    const auto trace = traceOf(R"(
+        in main main.c
+          10
+          call step step.c
+            20
+          11
+          call step step.c
+            20
+    )");
+    const ThreadTrace& thread = *trace->threads[0];
+    const Answer found = answer(*trace, {ThreadIndex{0}, {}}, *parseQuestion("between(main, step)"), 9);
+    QCOMPARE(found.rows.size(), 1u);
+    QCOMPARE(found.rows[0].position, std::optional(lineAt(thread, 10)));
+    QCOMPARE(found.rows[0].end, std::optional(callAt(*trace, thread, "step")));
+    QCOMPARE(found.note, std::string());
+  }
+
+  void aStretchEndsNowhereBeforeItsBegin() {
+    const auto trace = traceOf("in main main.c\n  call step step.c\n    20\n  11\n");
+    const Answer found = answer(*trace, {ThreadIndex{0}, {}}, *parseQuestion("between(main, step)"), 9);
+    QCOMPARE(found.rows.size(), 1u);
+    QCOMPARE(found.rows[0].end, std::optional(EntryIndex{0}));
+    QVERIFY(found.rows[0].match <= *found.rows[0].end);
+  }
+
+  // Either way, with calls that were not seen: all that activeCalls() says.
+  void stacksAreThoseOfTheActiveCalls_data() {
+    QTest::addColumn<QString>("text");
+    QTest::newRow("plain") << kStory;
+    QTest::newRow("under way") << R"(
+      in main main.c
+        10
+        in f f.c
+          1
+          call g g.c
+            2
+        in h h.c
+          3
+        11
+        call f f.c
+          call g g.c
+            2
+            call f f.c
+              sync
+              1
+              call f f.c
+                1
+              exception
+          signal 11
+        gap damaged
+        in g g.c
+          2
+          call main main.c
+            10
+      in f f.c
+        call h h.c
+          3
+      in main main.c
+        call g g.c interrupted
+          2
+          gap damaged
+        12
+    )";
+    // Down, in part up again, and so on, over several batches.
+    QString deep = "in main main.c\n";
+    for (int round = 0, depth = 1; round < 8; ++round) {
+      for (int i = 0; i < 150; ++i, ++depth)
+        deep += QString(depth, u' ') + (i % 7 == 0 ? "call g g.c\n" : "call f f.c\n") +
+                QString(depth + 1, u' ') + "5\n";
+      for (int i = 0; i < (round == 3 ? 300 : 90); ++i) deep += QString(--depth, u' ') + "6\n";
+    }
+    QTest::newRow("several batches") << deep;
+  }
+  void stacksAreThoseOfTheActiveCalls() {
+    QFETCH(QString, text);
+    const auto trace = traceOf(text.toStdString(), 7);
+    for (std::uint32_t number = 0; number < trace->threads.size(); ++number) {
+      const ThreadTrace& thread = *trace->threads[number];
+      std::vector<std::vector<std::string>> stacks;
+      for (EntryIndex at = 0; at < thread.entryCount(); ++at) stacks.push_back(stackAt(*trace, thread, at));
+      const auto check = [&](const std::string& condition, const char* event, EntryKind kind) {
+        const auto parsed = parseQuestion("next signal where " + condition);
+        const auto& frames = std::get<Goto>(*parsed).where->frames;
+        std::vector<EntryIndex> expected;
+        for (EntryIndex at = 0; at < thread.entryCount(); ++at)
+          if (thread.entry(at).kind == kind && fits(frames, 0, stacks[at], 0)) expected.push_back(at);
+        const std::size_t count = expected.size();
+        for (const std::size_t nth : {std::size_t{1}, count / 3, count / 2, count, count + 1})
+          for (const bool forward : {true, false}) {
+            if (nth == 0) continue;
+            const auto asked = std::format(
+                "goto {} {} {} where {}", forward ? "first forward" : "last backward", event, nth, condition);
+            const Answer found = answer(*trace, {ThreadIndex{number}, {}}, *parseQuestion(asked), 1);
+            QVERIFY2(found.rows.empty() == (nth > count), asked.c_str());
+            if (nth <= count)
+              QVERIFY2(found.rows[0].match == expected[forward ? nth - 1 : count - nth], asked.c_str());
+          }
+      };
+      for (const char* condition :
+           {"stack=<*,g>", "stack=<main,*>", "stack=<*,f,*>", "stack=<*,f,g,*>", "stack=<*,main,*,f>",
+            "stack=<f>", "stack=<*>", "stack=<main,f,g>", "stack=<*,f,f,*,g>", "stack=<nosuch>"}) {
+        check(condition, "func_enter", EntryKind::Call);
+        check(condition, "func_exit", EntryKind::Return);
+        check(condition, "block_entry", EntryKind::Line);
+      }
+    }
+  }
+
+  // Of each of which the whole stack would be looked at, were it not kept: that would be two thousand
+  // millions.
+  void deepStacksAreAsked() {
+    std::vector<Entry> entries(60'000);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      entries[i].kind = EntryKind::Call;
+      entries[i].depth = static_cast<std::int32_t>(i);
+      entries[i].function = FunctionId{i == 0 ? 0U : 1U};
+    }
+    Trace trace;
+    for (const char* name : {"main", "f"}) {
+      Function function;
+      function.name = name;
+      trace.functions.push_back(function);
+    }
+    trace.threads.push_back(threadOf(entries, 1000));
+    const auto ask = [&](const char* text) {
+      return answer(trace, {ThreadIndex{0}, {}}, *parseQuestion(text), 100'000).rows.size();
+    };
+    QCOMPARE(ask("calls(f) where stack=<nosuch>"), 0u);
+    QCOMPARE(ask("calls(f) where stack=<main,*,nosuch,*>"), 0u);
+    QCOMPARE(ask("calls(f) where stack=<main,*,f,f,*>"), 59'998u);
+    QCOMPARE(ask("goto last backward func_enter where stack=<*,main,f>"), 1u);
   }
 
   void neverSaysWhatItCannotKnow() {

@@ -51,6 +51,13 @@ class BesideTheSnap : public QObject {
   QString notesFile() const { return views::Annotations::fileFor(m_snap); }
   QJsonObject notes() const { return QJsonDocument::fromJson(test::readFile(notesFile())).object(); }
 
+  QStringList textsInTheFile() const {
+    QStringList texts;
+    for (const auto& note : notes()["notes"].toArray()) texts << note.toObject()["text"].toString();
+    texts.sort();
+    return texts;
+  }
+
  private slots:
   void initTestCase() {
     QStandardPaths::setTestModeEnabled(true);
@@ -93,9 +100,16 @@ class BesideTheSnap : public QObject {
     emit panel->clicked(text);
     QCOMPARE(window->navigator().entryIndex(),
              std::optional<model::EntryIndex>(window->annotations().all()[1].entry));
-    // A bookmark that is set twice is gone.
+    // A bookmark that is set twice is gone; one with a text stays, and it is said how it goes.
+    QSignalSpy message(panel, &views::AnnotationsPanel::message);
+    panel->toggleHere();
+    QCOMPARE(panel->annotations()->rowCount(), 2);
+    QCOMPARE(message.size(), 1);
+    emit panel->clicked(panel->annotations()->index(0, 0));
     panel->toggleHere();
     QCOMPARE(panel->annotations()->rowCount(), 1);
+    QCOMPARE(notes()["notes"].toArray()[0].toObject()["text"].toString(),
+             QStringLiteral("here it goes wrong"));
     QCOMPARE(notes()["notes"].toArray().size(), 1);
     panel->setCurrentIndex(panel->annotations()->index(0, 0));
     QTest::keyClick(panel, Qt::Key_Delete);
@@ -129,6 +143,51 @@ class BesideTheSnap : public QObject {
     window->annotations().set({0}, 10, "mine");
     QCOMPARE(notes()["team"].toString(), QStringLiteral("blue"));
     QCOMPARE(notes()["notes"].toArray().size(), 4);
+  }
+
+  void twoWindowsOnOneSnapKeepEachOthersNotes() {
+    const auto one = opened(), other = opened();
+    one->annotations().set({0}, 10, "a");
+    other->annotations().set({0}, 20, "b");
+    QCOMPARE(textsInTheFile(), (QStringList{"a", "b"}));
+    QVERIFY(other->annotations().at({0}, 10) != nullptr);
+    // The first does not know of b yet, and changes its own.
+    one->annotations().setText(0, "c");
+    QCOMPARE(textsInTheFile(), (QStringList{"b", "c"}));
+    // What one takes away stays away, though the other still shows it.
+    one->annotations().remove(0);
+    QVERIFY(other->annotations().at({0}, 10) != nullptr);
+    other->annotations().set({0}, 30, "d");
+    QCOMPARE(textsInTheFile(), (QStringList{"b", "d"}));
+    QVERIFY(other->annotations().at({0}, 10) == nullptr);
+    // Of a note that both changed the last change holds.
+    one->annotations().set({0}, 20, "e");
+    other->annotations().set({0}, 20, "f");
+    QCOMPARE(textsInTheFile(), (QStringList{"d", "f"}));
+  }
+
+  void aBookmarkDoesNotTakeATextThatWasNotInSight() {
+    const auto one = opened(), other = opened();
+    one->annotations().set({0}, 10, "a");
+    other->annotations().set({0}, 10, {});
+    QCOMPARE(textsInTheFile(), QStringList{"a"});
+    QCOMPARE(other->annotations().at({0}, 10)->text, QStringLiteral("a"));
+    one->annotations().set({0}, 20, {});
+    other->annotations().set({0}, 30, {});
+    other->annotations().set({0}, 20, "b");
+    const auto* bare = one->annotations().at({0}, 20);
+    QVERIFY(bare != nullptr && bare->text.isEmpty());
+    one->annotations().remove(static_cast<int>(bare - one->annotations().all().constData()));
+    QCOMPARE(textsInTheFile(), (QStringList{"", "a", "b"}));
+  }
+
+  void aFileThatIsNoLongerNotesIsNotWrittenOver() {
+    const auto window = opened();
+    window->annotations().set({0}, 10, "a");
+    QVERIFY(test::writeFile(notesFile(), "hello"));
+    window->annotations().set({0}, 20, "b");
+    QVERIFY(window->annotations().isReadOnly());
+    QCOMPARE(test::readFile(notesFile()), QByteArray("hello"));
   }
 
   void foreignAndNewerFilesAreNotWrittenOver_data() {

@@ -1,6 +1,7 @@
 // From a file to the window: progress, cancelling, errors, closing in the middle; and what is remembered.
 
 #include <QAbstractItemView>
+#include <QLineEdit>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -18,6 +19,7 @@
 #include "app/viewer/settings.h"
 #include "sample.h"
 #include "tests/builders/trace_text.h"
+#include "views/notes/annotations_panel.h"
 #include "views/summary/summary_strip.h"
 #include "views/trace/trace_pane.h"
 
@@ -268,6 +270,42 @@ class Loading : public QObject {
     QVERIFY(again.wait());
     QVERIFY(another.annotations().at({0}, last) != nullptr);
     QCOMPARE(another.annotations().at({0}, last)->text, QStringLiteral("the last"));
+  }
+
+  void whatIsBeingWrittenWhenTheRestHasComeIsKeptBesideWhatTheFileSays() {
+    const QTemporaryDir folder;
+    const QString snap = folder.filePath(QStringLiteral("large.tbsnap"));
+    const auto part = tests::traceOf("gap not-read\nin main main.c\n  2 x3\n  4\n");
+    const auto whole = tests::traceOf("call main main.c\n  1\n  2 x50\n  3\n  2 x50\n  4\n");
+    const auto last = whole->threads[0]->entryCount() - 1;
+    {
+      views::Annotations before;
+      before.setTrace(whole, snap);
+      before.set({0}, last, QStringLiteral("as before"));
+    }
+    std::atomic<bool> open = false;
+    const auto load = [&](const std::filesystem::path&, const app::LoadProgress& progress,
+                          const std::stop_token& stop) -> model::Result<app::SharedTrace> {
+      progress.preview(part);
+      while (!open && !stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return whole;
+    };
+    MainWindow window(servicesWith(load), {}, false);
+    QSignalSpy finished(&window, &MainWindow::finishedLoading);
+    window.show();
+    window.openFile(snap);
+    QTRY_COMPARE(window.showing(), MainWindow::Showing::Trace);
+    window.navigator().goTo({0}, part->threads[0]->entryCount() - 1, views::Navigator::Remember::No);
+    window.annotationsPanel()->noteHere();
+    auto* editor = window.annotationsPanel()->findChild<QLineEdit*>();
+    QVERIFY(editor != nullptr);
+    QTest::keyClicks(editor, QStringLiteral("and now"));
+    open = true;
+    QVERIFY(finished.wait());
+    const views::Annotation* note = window.annotations().at({0}, last);
+    QVERIFY(note != nullptr);
+    QCOMPARE(note->text, QStringLiteral("as before\nand now"));
+    QCOMPARE(window.annotations().all().size(), 1);
   }
 
   void ofWhatWasNotReadToItsEndNoNotesAreTaken() {

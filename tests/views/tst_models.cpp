@@ -1,6 +1,7 @@
 // The item models: that they keep Qt's rules, show what the trace says, and make only what is looked at.
 
 #include <QAbstractItemModelTester>
+#include <QSignalSpy>
 #include <QTest>
 
 #include "large_trace.h"
@@ -10,6 +11,7 @@
 #include "views/common/formatting.h"
 #include "views/common/icons.h"
 #include "views/search/answers_model.h"
+#include "views/search/answers_panel.h"
 #include "views/search/search_box.h"
 #include "views/search/search_model.h"
 #include "views/summary/notes_model.h"
@@ -362,6 +364,28 @@ in main main.c
     const auto trace = tests::sampleTrace();
     const auto target = views::SearchBox::parse(*trace, text);
     QCOMPARE(target ? target->what : QString(), what);
+  }
+
+  void escapeGivesUpTheQuestionAndSaysSo() {
+    views::Navigator navigator;
+    SourceCache sources;
+    views::SearchBox box(navigator);
+    views::AnswersPanel panel(navigator, sources);
+    connect(&box, &views::SearchBox::asked, &panel, &views::AnswersPanel::ask);
+    connect(&box, &views::SearchBox::cancelled, &panel, &views::AnswersPanel::cancel);
+    QSignalSpy said(&panel, &views::AnswersPanel::message), listed(&panel, &views::AnswersPanel::listed);
+    navigator.setTrace(tests::sampleTrace());
+    box.setText(QStringLiteral("calls(parse)"));
+    QTest::keyClick(&box, Qt::Key_Return);
+    QVERIFY(panel.asking());
+    QTest::keyClick(&box, Qt::Key_Escape);
+    QVERIFY(!panel.asking());
+    QCOMPARE(said.last().first().toString(), QStringLiteral("The question was given up."));
+    QCOMPARE(listed.count(), 0);
+    // Without one there is nothing to say.
+    const qsizetype before = said.count();
+    QTest::keyClick(&box, Qt::Key_Escape);
+    QCOMPARE(said.count(), before);
   }
 
   void iconsAreAsSharpAsTheScreen() {

@@ -68,6 +68,30 @@ class SourcePane : public QObject {
   }
 
  private slots:
+  void theFrameOfTheCurrentLineIsNotWhereUnderscoresAre() {
+    views::CodeView view;
+    view.resize(400, 200);
+    view.setLines({QStringLiteral("____"), QStringLiteral("____"), QStringLiteral("____")});
+    view.show();
+    const QRect line = view.whereIs(0);
+    const auto pictureWithCurrent = [&](int current) {
+      view.setCurrentLine(current);
+      return view.viewport()->grab().toImage();
+    };
+    const QImage elsewhere = pictureWithCurrent(2), here = pictureWithCurrent(0);
+    const int beyond = here.width() - 20;
+    const QRgb background = here.pixel(beyond, line.center().y());
+    int underscores = 0;
+    for (int row = line.top(); row <= line.bottom(); ++row) {
+      bool written = false;
+      for (int x = 4; x < 20; ++x) written |= elsewhere.pixel(x, row) != elsewhere.pixel(beyond, row);
+      if (!written) continue;
+      ++underscores;
+      QVERIFY2(here.pixel(beyond, row) == background, qPrintable(QString::number(row - line.top())));
+    }
+    QVERIFY(underscores > 0);
+  }
+
   void everyColourCanBeReadOnEveryBackground_data() {
     QTest::addColumn<app::ColorScheme>("colors");
     QTest::newRow("light") << app::ColorScheme::Light;

@@ -6,6 +6,7 @@
 #include <QComboBox>
 #include <QDockWidget>
 #include <QHeaderView>
+#include <QLabel>
 #include <QProcess>
 #include <QScopeGuard>
 #include <QSignalSpy>
@@ -21,6 +22,7 @@
 #include "picture.h"
 #include "sample.h"
 #include "tests/app/command_line.h"
+#include "tests/builders/trace_text.h"
 #include "views/threads/all_threads_model.h"
 #include "views/threads/all_threads_panel.h"
 #include "views/threads/lanes_panel.h"
@@ -206,6 +208,28 @@ class Threads : public QObject {
     QVERIFY2(seen > 0 && seen < whole / 4, qPrintable(QString::number(seen / whole)));
     QTest::keyClick(view, Qt::Key_0);
     QVERIFY(view->axis().showsAll());
+  }
+
+  void lanesSayWhetherTheirAxisCountsTimeOrEvents() {
+    views::Navigator navigator;
+    views::LanesPanel panel(navigator);
+    const auto shownUnit = [&](const std::shared_ptr<model::Trace>& of) {
+      navigator.setTrace(of);
+      return panel.findChild<QLabel*>(QStringLiteral("axisUnit"))->toolTip();
+    };
+    const auto timed = [] {
+      auto all = tests::traceOf("thread 1 main\ntime 1000\ncall main main.c\n  10\n  time 2000\n  11\n");
+      all->summary.pid = 100;
+      return all;
+    };
+    QCOMPARE(shownUnit(timed()), QStringLiteral("events before the end; times are not known"));
+    auto clocked = timed();
+    clocked->clockStart = {{500}, {1'000'000}};
+    clocked->clockEnd = {{3000}, {2'000'000}};
+    QCOMPARE(shownUnit(clocked), QStringLiteral("time before the end of the trace"));
+    auto unsure = timed();
+    unsure->summary.pid = 0;  // the section that has the clocks is damaged
+    QCOMPARE(shownUnit(unsure), QStringLiteral("clock ticks before the end; times are not known"));
   }
 
   void lanesSayInWordsWhatTheyDraw() {

@@ -40,10 +40,12 @@ QJsonObject snapOf(const model::Trace& trace) {
 Annotations::Annotations(QObject* parent) : QObject(parent) {}
 
 void Annotations::setTrace(std::shared_ptr<const model::Trace> trace, const QString& snap) {
+  emit aboutToTakeTrace();
   m_trace = std::move(trace);
   m_file = snap.isEmpty() ? QString() : fileFor(snap);
   m_all.clear();
   m_stored = {};
+  m_changes.clear();
   m_problem.clear();
   m_readOnly = false;
   if (m_trace && !m_file.isEmpty()) read();
@@ -51,6 +53,7 @@ void Annotations::setTrace(std::shared_ptr<const model::Trace> trace, const QStr
 }
 
 void Annotations::setFullerTrace(std::shared_ptr<const model::Trace> trace) {
+  emit aboutToTakeTrace();
   const auto part = std::exchange(m_trace, std::move(trace));
   if (part && part->threads.size() == m_trace->threads.size()) {
     for (Annotation& note : m_all)
@@ -66,8 +69,11 @@ void Annotations::keepBeside(const QString& snap) {
   m_file = fileFor(snap);
   read();
   for (const Annotation& note : made) {
-    if (at(note.thread, note.entry) != nullptr && note.text.isEmpty()) continue;
-    set(note.thread, note.entry, note.text);
+    const Annotation* known = at(note.thread, note.entry);
+    if (known != nullptr && note.text.isEmpty()) continue;
+    // Who wrote it could not see what was there already.
+    const bool both = known != nullptr && !known->text.isEmpty() && known->text != note.text;
+    set(note.thread, note.entry, both ? known->text + u'\n' + note.text : note.text);
   }
   emit changed();
 }
@@ -90,30 +96,29 @@ QString Annotations::placeOf(model::ThreadIndex thread, model::EntryIndex entry)
   return QString::fromStdString(place.empty() ? model::entryText(*m_trace, what) : place);
 }
 
-void Annotations::read() {
+std::optional<QList<Annotation>> Annotations::readFile() {
   QFile file(m_file);
-  if (!file.exists()) return;
+  if (!file.exists()) return std::nullopt;
   if (!file.open(QIODevice::ReadOnly) || file.size() > kMostBytes) {
     m_readOnly = true;
-    return complain(tr("%1: the notes cannot be read: %2")
-                        .arg(m_file, file.isOpen() ? tr("too large") : file.errorString()));
+    complain(tr("%1: the notes cannot be read: %2")
+                 .arg(m_file, file.isOpen() ? tr("too large") : file.errorString()));
+    return std::nullopt;
   }
   QJsonParseError error{};
   const QJsonDocument document = QJsonDocument::fromJson(file.readAll(), &error);
   const int version = document.object()[kVersionKey].toInt();
   if (error.error != QJsonParseError::NoError || version < 1) {
     m_readOnly = true;
-    return complain(tr("%1: these are no notes of TraceBack: they are left as they are").arg(m_file));
+    complain(tr("%1: these are no notes of TraceBack: they are left as they are").arg(m_file));
+    return std::nullopt;
   }
   m_stored = document.object();
   if (version > kVersion) {
     m_readOnly = true;
     complain(tr("%1: written by a newer version: notes are shown, but none are added").arg(m_file));
   }
-  if (const QJsonObject snap = m_stored[QStringLiteral("snap")].toObject();
-      snap[QStringLiteral("pid")] != snapOf(*m_trace)[QStringLiteral("pid")] ||
-      snap[QStringLiteral("when")] != snapOf(*m_trace)[QStringLiteral("when")])
-    complain(tr("%1: these are the notes of another snap").arg(m_file));
+  QList<Annotation> notes;
   for (const auto& value : m_stored[QStringLiteral("notes")].toArray()) {
     Annotation note;
     note.stored = value.toObject();
@@ -126,8 +131,19 @@ void Annotations::read() {
     note.author = note.stored[QStringLiteral("author")].toString();
     note.created = note.stored[QStringLiteral("created")].toString();
     note.moved = !note.thread.valid() || note.place != placeOf(note.thread, note.entry);
-    m_all.append(note);
+    notes.append(note);
   }
+  return notes;
+}
+
+void Annotations::read() {
+  const auto notes = readFile();
+  if (!notes) return;
+  if (const QJsonObject snap = m_stored[QStringLiteral("snap")].toObject();
+      snap[QStringLiteral("pid")] != snapOf(*m_trace)[QStringLiteral("pid")] ||
+      snap[QStringLiteral("when")] != snapOf(*m_trace)[QStringLiteral("when")])
+    complain(tr("%1: these are the notes of another snap").arg(m_file));
+  m_all = *notes;
   sort();
 }
 
@@ -137,8 +153,50 @@ void Annotations::sort() {
   });
 }
 
-void Annotations::write() {
-  if (m_file.isEmpty() || m_readOnly) return;
+void Annotations::apply(const Change& what, QList<Annotation>& notes) {
+  const Annotation& sought = what.was ? *what.was : *what.now;
+  auto known = notes.end();
+  if (what.was)
+    known = std::ranges::find_if(notes, [&](const Annotation& each) {
+      return each.thread == sought.thread && each.entry == sought.entry && each.text == sought.text &&
+             each.stored == sought.stored;
+    });
+  if (known == notes.end() && sought.thread.valid())
+    // Somebody else has changed it, or made one at the same place.
+    known = std::ranges::find_if(notes, [&](const Annotation& each) {
+      return each.thread == sought.thread && each.entry == sought.entry;
+    });
+  if (known == notes.end()) {
+    if (what.now) notes.append(*what.now);
+    return;
+  }
+  // Who sets or takes away a mere bookmark does not mean a text that was not in sight.
+  const bool textUnseen = !known->text.isEmpty() && (!what.was || what.was->text.isEmpty());
+  if (textUnseen && (!what.now || what.now->text.isEmpty())) return;
+  if (what.now)
+    known->text = what.now->text;
+  else
+    notes.erase(known);
+}
+
+void Annotations::change(Change what) {
+  m_changes.append(std::move(what));
+  if (const auto file = m_file.isEmpty() ? std::nullopt : readFile()) m_all = *file;
+  if (m_readOnly) {
+    // It is no longer ours to write: what it holds is shown.
+    m_changes.clear();
+    sort();
+    emit changed();
+    return;
+  }
+  for (const Change& each : std::as_const(m_changes)) apply(each, m_all);
+  sort();
+  if (m_file.isEmpty() || write()) m_changes.clear();
+  emit changed();
+}
+
+// False, and said, if the file is as it was.
+bool Annotations::write() {
   QJsonArray notes;
   for (Annotation& note : m_all) {
     if (note.thread.valid())
@@ -155,9 +213,12 @@ void Annotations::write() {
   m_stored[QStringLiteral("notes")] = notes;
   QSaveFile file(m_file);
   const QByteArray bytes = QJsonDocument(m_stored).toJson();
-  if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
-    return complain(tr("%1: the notes cannot be kept: %2").arg(m_file, file.errorString()));
+  if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit()) {
+    complain(tr("%1: the notes cannot be kept: %2").arg(m_file, file.errorString()));
+    return false;
+  }
   m_problem.clear();
+  return true;
 }
 
 const Annotation* Annotations::at(model::ThreadIndex thread, model::EntryIndex entry) const {
@@ -180,26 +241,21 @@ void Annotations::set(model::ThreadIndex thread, model::EntryIndex entry, const 
   note.text = text;
   note.author = qEnvironmentVariable("USER");
   note.created = QDateTime::currentDateTimeUtc().toString(Qt::ISODate);
-  m_all.append(note);
-  sort();
-  write();
-  emit changed();
+  change({std::nullopt, note});
 }
 
 void Annotations::setText(int index, const QString& text) {
   if (index < 0 || index >= m_all.size()) return;
   if (m_readOnly) return complain(m_problem);
-  m_all[index].text = text;
-  write();
-  emit changed();
+  Annotation now = m_all[index];
+  now.text = text;
+  change({m_all[index], now});
 }
 
 void Annotations::remove(int index) {
   if (index < 0 || index >= m_all.size()) return;
   if (m_readOnly) return complain(m_problem);
-  m_all.removeAt(index);
-  write();
-  emit changed();
+  change({m_all[index], std::nullopt});
 }
 
 }  // namespace traceback::views

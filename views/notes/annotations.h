@@ -13,6 +13,8 @@
 // text is a mere bookmark. `created` is UTC, as ISO 8601 has it. Keys that a reader does not know are kept.
 //
 // The file is written anew for each change and takes its place in one step, so that nobody reads half of it.
+// It is read again before, for somebody else may have the snap open too: of the note that is changed here the
+// change holds, all others are as the file has them by then.
 #pragma once
 
 #include <QJsonObject>
@@ -20,6 +22,7 @@
 #include <QObject>
 #include <QString>
 #include <memory>
+#include <optional>
 
 #include "model/trace.h"
 
@@ -72,12 +75,23 @@ class Annotations : public QObject {
   bool isReadOnly() const { return m_readOnly; }
 
  signals:
+  // Another trace is about to come: what is being written now is of the old one.
+  void aboutToTakeTrace();
   void changed();
   void problemMet(const QString& text);
 
  private:
+  // Of one note: what it was, nothing if it is new, and what it is to be, nothing if it is to go.
+  struct Change {
+    std::optional<Annotation> was, now;
+  };
+
+  // The notes of the file; nothing if there is none, or none that can be read.
+  std::optional<QList<Annotation>> readFile();
   void read();
-  void write();
+  void change(Change what);
+  static void apply(const Change& what, QList<Annotation>& notes);
+  bool write();
   void sort();
   void complain(const QString& text);
   QString placeOf(model::ThreadIndex thread, model::EntryIndex entry) const;
@@ -86,6 +100,7 @@ class Annotations : public QObject {
   QString m_file;
   QJsonObject m_stored;  // the file, with what else is in it
   QList<Annotation> m_all;
+  QList<Change> m_changes;  // that are not in the file yet
   QString m_problem;
   bool m_readOnly = false;
 };

@@ -20,6 +20,15 @@ AnnotationsPanel::AnnotationsPanel(Navigator& navigator, Annotations& annotation
   connect(this, &QTreeView::clicked, this, &AnnotationsPanel::jump);
   connect(this, &QTreeView::activated, this, &AnnotationsPanel::jump);
   connect(m_annotations, &Annotations::problemMet, this, &AnnotationsPanel::message);
+  connect(m_annotations, &Annotations::aboutToTakeTrace, this, &AnnotationsPanel::finishEditing);
+}
+
+// As if Return had been pressed: the rows are about to be others.
+void AnnotationsPanel::finishEditing() {
+  QWidget* editor = state() == EditingState ? indexWidget(currentIndex()) : nullptr;
+  if (editor == nullptr) return;
+  commitData(editor);
+  if (state() == EditingState) closeEditor(editor, QAbstractItemDelegate::NoHint);
 }
 
 QSize AnnotationsPanel::sizeHint() const { return {400, TraceDelegate::rowHeight() * 6}; }
@@ -38,7 +47,12 @@ void AnnotationsPanel::toggleHere() {
   const auto entry = m_navigator->entryIndex();
   if (!entry) return;
   const model::ThreadIndex thread = m_navigator->threadIndex();
-  if (const Annotation* note = m_annotations->at(thread, *entry))
+  const Annotation* note = m_annotations->at(thread, *entry);
+  if (note != nullptr && !note->text.isEmpty()) {
+    emit message(tr("A note is written here. In the list of bookmarks Delete takes it away."));
+    return;
+  }
+  if (note != nullptr)
     return m_annotations->remove(static_cast<int>(note - m_annotations->all().constData()));
   m_annotations->set(thread, *entry, {});
 }

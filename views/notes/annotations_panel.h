@@ -17,7 +17,7 @@ class AnnotationsPanel : public QTreeView {
   AnnotationsPanel(Navigator& navigator, Annotations& annotations, QWidget* parent = nullptr);
 
   AnnotationsModel* annotations() const { return m_model; }
-  // Makes a bookmark where the user stands, or takes it away.
+  // Makes a bookmark where the user stands, or takes it away. One with a text stays: nothing brings it back.
   void toggleHere();
   // Makes one if there is none, and edits its text.
   void noteHere();
@@ -33,6 +33,7 @@ class AnnotationsPanel : public QTreeView {
 
  private:
   void jump(const QModelIndex& index);
+  void finishEditing();
 
   Navigator* m_navigator;
   Annotations* m_annotations;

@@ -58,6 +58,12 @@ void AnswersPanel::ask(const model::Question& question, const QString& text) {
   emit message(tr("Looking for %1\u2026").arg(text));
 }
 
+void AnswersPanel::cancel() {
+  if (!m_job.running()) return;
+  m_job.cancel();
+  emit message(tr("The question was given up."));
+}
+
 void AnswersPanel::show(const model::Question& question, const std::shared_ptr<const model::Trace>& trace,
                         model::Answer answer, const QString& text) {
   const QString note = QString::fromStdString(answer.note);

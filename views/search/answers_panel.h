@@ -31,6 +31,8 @@ class AnswersPanel : public QWidget {
   void ask(const model::Question& question, const QString& text);
   // Where lines that hold the text ran.
   void askForText(const QString& text);
+  // What was asked, if it is not answered yet; and says so.
+  void cancel();
   // Sources for a thread of its own.
   void setSources(std::function<std::shared_ptr<SourceProvider>()> sources) {
     m_sources = std::move(sources);

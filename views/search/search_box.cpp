@@ -195,6 +195,7 @@ void SearchBox::keyPressEvent(QKeyEvent* event) {
   }
   if (event->key() == Qt::Key_Escape) {
     m_finder.cancel();
+    emit cancelled();
     clear();
   }
   QLineEdit::keyPressEvent(event);

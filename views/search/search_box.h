@@ -39,6 +39,8 @@ class SearchBox : public QLineEdit {
   void textAsked(const QString& text);
   void message(const QString& text);
   void asked(const model::Question& question, const QString& text);
+  // Whatever was asked is not wanted any more.
+  void cancelled();
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;

@@ -142,6 +142,7 @@ void CodeView::paintEvent(QPaintEvent* event) {
   {
     const Theme theme(palette());
     QPainter painter(viewport());
+    QRectF current;
     for (QTextBlock block = firstVisibleBlock(); block.isValid(); block = block.next()) {
       const QRectF rect = lineRect(block);
       if (rect.top() > event->rect().bottom()) break;
@@ -154,8 +155,13 @@ void CodeView::paintEvent(QPaintEvent* event) {
       if (line != m_current) continue;
       if (!mark.fault) painter.fillRect(band, theme.current);
       painter.setPen(mark.fault ? theme.faultMark : theme.currentMark);
-      painter.drawLine(band.topLeft(), band.topRight());
-      painter.drawLine(band.bottomLeft() - QPointF(0, 1), band.bottomRight() - QPointF(0, 1));
+      current = band;
+    }
+    // Its frame is above it and above the next one, whose band is there by now: the last row of a line has
+    // its underscores.
+    if (!current.isNull()) {
+      painter.drawLine(current.topLeft(), current.topRight());
+      painter.drawLine(current.bottomLeft(), current.bottomRight());
     }
   }
   QPlainTextEdit::paintEvent(event);
@@ -166,8 +172,10 @@ void CodeView::paintEvent(QPaintEvent* event) {
   for (QTextBlock block = firstVisibleBlock(); block.isValid(); block = block.next()) {
     const QRectF rect = lineRect(block);
     if (rect.top() > event->rect().bottom()) break;
+    const double frame =
+        block.blockNumber() == m_current + 1 ? 1 : 0;  // the current line's, which is no text
     if (m_marks.value(block.blockNumber()).unreached && block.blockNumber() != m_current)
-      painter.fillRect(QRectF(0, rect.top(), viewport()->width(), rect.height()), veil);
+      painter.fillRect(QRectF(0, rect.top() + frame, viewport()->width(), rect.height() - frame), veil);
   }
 }
 

@@ -308,17 +308,18 @@ LanesPanel::LanesPanel(Navigator& navigator, QWidget* parent)
   auto* legend = new OrderLegend(this);
   foot->addWidget(legend);
   auto* axis = new ElidedLabel(this);
+  axis->setObjectName(QStringLiteral("axisUnit"));
   axis->setElideMode(Qt::ElideRight);
   axis->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   axis->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   axis->setForegroundRole(QPalette::PlaceholderText);
-  axis->setFullText(tr("time before the end of the trace"));
   foot->addWidget(axis, 1);
   layout->addLayout(foot);
   setFocusProxy(m_view);
   connect(m_view, &LanesView::message, this, &LanesPanel::message);
-  connect(m_navigator, &Navigator::traceChanged, this, [this, legend] {
+  connect(m_navigator, &Navigator::traceChanged, this, [this, legend, axis] {
     const auto& trace = m_navigator->trace();
+    axis->setFullText(trace ? TimeAxis(*trace).unit(*trace) : QString());
     legend->setShowsSampled(trace && std::ranges::any_of(trace->threads, [](const auto& thread) {
                               return thread->info().history != nullptr;
                             }));

@@ -87,18 +87,25 @@ void TimeAxis::reveal(double from, double to) {
   clamp();
 }
 
+std::optional<double> TimeAxis::nanosecondsATick(const model::Trace& trace) const {
+  const auto first = trace.wallClock({static_cast<std::uint64_t>(m_first)});
+  const auto last = trace.wallClock({static_cast<std::uint64_t>(m_last)});
+  if (!first || !last || last->value <= first->value) return std::nullopt;
+  return static_cast<double>(last->value - first->value) / (m_last - m_first);
+}
+
+QString TimeAxis::unit(const model::Trace& trace) const {
+  if (!valid() || nanosecondsATick(trace)) return tr("time before the end of the trace");
+  // Of a process that is known but has no clock, ticks are counted events (runtime/format/clock.h).
+  return !trace.clockStart && trace.summary.pid != 0 ? tr("events before the end; times are not known")
+                                                     : tr("clock ticks before the end; times are not known");
+}
+
 QList<TimeAxis::Mark> TimeAxis::marks(const model::Trace& trace, double width, double spacing) const {
   QList<Mark> result;
   if (!valid() || width <= 0) return result;
-  // Nanoseconds a tick; without clocks that tell, ticks are all there is.
-  double scale = 1;
-  bool known = false;
-  const auto first = trace.wallClock({static_cast<std::uint64_t>(m_first)});
-  const auto last = trace.wallClock({static_cast<std::uint64_t>(m_last)});
-  if (first && last && last->value > first->value) {
-    scale = static_cast<double>(last->value - first->value) / (m_last - m_first);
-    known = true;
-  }
+  const auto tick = nanosecondsATick(trace);
+  const double scale = tick.value_or(1);
   const double least = (m_to - m_from) * scale * spacing / width;
   double step = std::pow(10.0, std::floor(std::log10(least)));
   for (const double times : {1.0, 2.0, 5.0, 10.0}) {
@@ -112,7 +119,7 @@ QList<TimeAxis::Mark> TimeAxis::marks(const model::Trace& trace, double width, d
   for (auto i = oldest; i <= newest; ++i) {
     const double at = static_cast<double>(i) * step;
     const auto back = static_cast<std::uint64_t>(std::llround(std::abs(at)));
-    const QString text = known ? duration(back) : count(back);
+    const QString text = tick ? duration(back) : count(back);
     result.append({(m_last + at / scale - m_from) / (m_to - m_from) * width,
                    back == 0 ? QStringLiteral("0") : QStringLiteral("\u2212") + text});
   }

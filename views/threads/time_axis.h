@@ -1,14 +1,18 @@
 // Time in a picture: which clock readings are in sight, and where each is.
 #pragma once
 
+#include <QCoreApplication>
 #include <QList>
 #include <QString>
+#include <optional>
 
 #include "model/trace.h"
 
 namespace traceback::views {
 
 class TimeAxis {
+  Q_DECLARE_TR_FUNCTIONS(traceback::views::TimeAxis)
+
  public:
   TimeAxis() = default;
   // From the first to the last moment that the trace tells of.
@@ -38,8 +42,12 @@ class TimeAxis {
   };
   // About every `spacing` pixels, at round numbers.
   QList<Mark> marks(const model::Trace& trace, double width, double spacing) const;
+  // What the marks count, in words.
+  QString unit(const model::Trace& trace) const;
 
  private:
+  // How long a tick is; nothing without clocks that tell.
+  std::optional<double> nanosecondsATick(const model::Trace& trace) const;
   void clamp();
 
   double m_first = 0, m_last = 0;  // of the trace
