@@ -23,7 +23,7 @@ std::string whatIsWrong(const CLI::App& app, const CLI::ParseError& error) {
     return std::format("there is no {} {}", word.starts_with('-') ? "option" : "command", word);
   }
   constexpr std::string_view kNumber = "Could not convert: ";  // OPTION = VALUE; all others take text
-  const std::string text = error.what();
+  std::string text = error.what();
   const auto equals = text.find(" = ");
   if (!text.starts_with(kNumber) || equals == std::string::npos) return text;
   return std::format("{} takes a whole number from 0 on, not {}",
