@@ -54,7 +54,7 @@ OutputFile::OutputFile(const std::string& name, mode_t mode) : m_name(name) {
     }
     if (descriptor >= 0 && exists) {
       // Only root can give files away; else it is the caller's from now on.
-      if (::fchown(descriptor, status.st_uid, status.st_gid) != 0) errno = 0;
+      [[maybe_unused]] const int given = ::fchown(descriptor, status.st_uid, status.st_gid);
       if (::fchmod(descriptor, status.st_mode & 07777) != 0) m_error = errno;
     }
   }

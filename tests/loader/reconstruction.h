@@ -2,6 +2,8 @@
 #pragma once
 
 #include <QTest>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -77,6 +79,29 @@ inline Outcome reconstruct(const Scenario& scenario) {
   outcome.snap = std::move(*loaded);
   outcome.text = threadText(outcome.trace(), outcome.thread());
   return outcome;
+}
+
+// Knows nothing but where stubs lead.
+class Stubs : public loader::LineSource {
+ public:
+  explicit Stubs(std::map<std::uint64_t, std::string> names) : m_names(std::move(names)) {}
+  bool hasLines() const override { return false; }
+  std::vector<loader::LineRange> rangesIn(model::VirtAddr, model::VirtAddr) const override { return {}; }
+  std::optional<loader::FunctionInfo> functionAt(model::VirtAddr) const override { return {}; }
+  std::string_view stubAt(model::VirtAddr address) const override {
+    const auto found = m_names.find(address.value);
+    return found != m_names.end() ? std::string_view(found->second) : std::string_view();
+  }
+
+ private:
+  std::map<std::uint64_t, std::string> m_names;
+};
+
+// Line sources that know stubs alone, by address.
+inline loader::LineSourceFactory stubs(std::map<std::uint64_t, std::string> names) {
+  return [names = std::move(names)](const loader::ModuleFiles&, std::string&) {
+    return std::make_unique<Stubs>(names);
+  };
 }
 
 // Compares as text, so that a failure shows both traces.

@@ -36,10 +36,12 @@ struct Gate {
   std::atomic<int> started = 0, stopped = 0, ended = 0;
   std::atomic<bool> open = false;
 
-  app::LoadFunction load(const app::SharedTrace& trace) {
-    return [this, trace](const std::filesystem::path& file, const app::LoadProgress& progress,
-                         const std::stop_token& stop) -> model::Result<app::SharedTrace> {
+  // With a part, that is seen before.
+  app::LoadFunction load(const app::SharedTrace& trace, const app::SharedTrace& part = {}) {
+    return [this, trace, part](const std::filesystem::path& file, const app::LoadProgress& progress,
+                               const std::stop_token& stop) -> model::Result<app::SharedTrace> {
       ++started;
+      if (part) progress.preview(part);
       progress(0.25, "Reading records");
       while (!open && !stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       ++ended;
@@ -190,13 +192,8 @@ class Loading : public QObject {
   void theNewestIsShownWhileTheRestIsRead() {
     const auto part = tests::traceOf("gap not-read\nin main main.c\n  2 x3\n  4\n");
     const auto whole = tests::traceOf("call main main.c\n  1\n  2 x50\n  3\n  2 x50\n  4\n");
-    std::atomic<bool> open = false;
-    const auto load = [&](const std::filesystem::path&, const app::LoadProgress& progress,
-                          const std::stop_token& stop) -> model::Result<app::SharedTrace> {
-      progress.preview(part);
-      while (!open && !stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      return whole;
-    };
+    Gate gate;
+    const auto load = gate.load(whole, part);
     MainWindow window(servicesWith(load), {}, false);
     QSignalSpy finished(&window, &MainWindow::finishedLoading);
     window.show();
@@ -210,7 +207,7 @@ class Loading : public QObject {
     QVERIFY(navigator.step(model::Step::Back));
     const auto fromEnd = depthOf();
     QVERIFY(finished.isEmpty());
-    open = true;
+    gate.open = true;
     QVERIFY(finished.wait());
     QVERIFY(!reading->isVisible());
     QCOMPARE(navigator.thread()->entryCount(), whole->threads[0]->entryCount());
@@ -222,12 +219,7 @@ class Loading : public QObject {
   void stoppingKeepsWhatIsShown() {
     const auto part = tests::traceOf("gap not-read\nin main main.c\n  2 x3\n  4\n");
     Gate gate;
-    const auto load = [&](const std::filesystem::path& file, const app::LoadProgress& progress,
-                          const std::stop_token& stop) {
-      progress.preview(part);
-      return gate.load(part)(file, progress, stop);
-    };
-    MainWindow window(servicesWith(load), {}, false);
+    MainWindow window(servicesWith(gate.load(part, part)), {}, false);
     window.show();
     window.openFile(QStringLiteral("/large.tbsnap"));
     QTRY_COMPARE(window.showing(), MainWindow::Showing::Trace);
@@ -244,20 +236,15 @@ class Loading : public QObject {
     const QString snap = folder.filePath(QStringLiteral("large.tbsnap"));
     const auto part = tests::traceOf("gap not-read\nin main main.c\n  2 x3\n  4\n");
     const auto whole = tests::traceOf("call main main.c\n  1\n  2 x50\n  3\n  2 x50\n  4\n");
-    std::atomic<bool> open = false;
-    const auto load = [&](const std::filesystem::path&, const app::LoadProgress& progress,
-                          const std::stop_token& stop) -> model::Result<app::SharedTrace> {
-      progress.preview(part);
-      while (!open && !stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      return whole;
-    };
+    Gate gate;
+    const auto load = gate.load(whole, part);
     MainWindow window(servicesWith(load), {}, false);
     QSignalSpy finished(&window, &MainWindow::finishedLoading);
     window.show();
     window.openFile(snap);
     QTRY_COMPARE(window.showing(), MainWindow::Showing::Trace);
     window.annotations().set({0}, part->threads[0]->entryCount() - 1, QStringLiteral("the last"));
-    open = true;
+    gate.open = true;
     QVERIFY(finished.wait());
     QCOMPARE(window.annotations().all().size(), 1);
     const auto last = whole->threads[0]->entryCount() - 1;
@@ -283,13 +270,8 @@ class Loading : public QObject {
       before.setTrace(whole, snap);
       before.set({0}, last, QStringLiteral("as before"));
     }
-    std::atomic<bool> open = false;
-    const auto load = [&](const std::filesystem::path&, const app::LoadProgress& progress,
-                          const std::stop_token& stop) -> model::Result<app::SharedTrace> {
-      progress.preview(part);
-      while (!open && !stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      return whole;
-    };
+    Gate gate;
+    const auto load = gate.load(whole, part);
     MainWindow window(servicesWith(load), {}, false);
     QSignalSpy finished(&window, &MainWindow::finishedLoading);
     window.show();
@@ -300,7 +282,7 @@ class Loading : public QObject {
     auto* editor = window.annotationsPanel()->findChild<QLineEdit*>();
     QVERIFY(editor != nullptr);
     QTest::keyClicks(editor, QStringLiteral("and now"));
-    open = true;
+    gate.open = true;
     QVERIFY(finished.wait());
     const views::Annotation* note = window.annotations().at({0}, last);
     QVERIFY(note != nullptr);
@@ -311,12 +293,7 @@ class Loading : public QObject {
   void ofWhatWasNotReadToItsEndNoNotesAreTaken() {
     const auto part = tests::traceOf("gap not-read\nin main main.c\n  2 x3\n  4\n");
     Gate gate;
-    const auto load = [&](const std::filesystem::path& file, const app::LoadProgress& progress,
-                          const std::stop_token& stop) {
-      progress.preview(part);
-      return gate.load(part)(file, progress, stop);
-    };
-    MainWindow window(servicesWith(load), {}, false);
+    MainWindow window(servicesWith(gate.load(part, part)), {}, false);
     window.show();
     window.openFile(QStringLiteral("/large.tbsnap"));
     QTRY_COMPARE(window.showing(), MainWindow::Showing::Trace);

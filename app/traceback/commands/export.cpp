@@ -65,16 +65,15 @@ int runExport(const ExportCall& call) {
   const auto threads = threadsNamed(trace, call.snap, call.thread.empty() ? "all" : call.thread);
   if (!threads) return complain(threads.error());
   std::vector<model::ExportRange> ranges;
+  model::EntryIndex most = 0;
   for (const auto thread : *threads) {
     model::ExportRange range = model::wholeThread(trace, thread);
+    most = std::max(most, range.end);
     range.first = std::min(call.first, range.end);
     range.end = call.last < range.end ? call.last + 1 : range.end;
     ranges.push_back(range);
   }
   // Threads that do not get so far are left out, but some thread must.
-  std::uint64_t most = 0;
-  for (const auto thread : *threads)
-    most = std::max<std::uint64_t>(most, model::wholeThread(trace, thread).end);
   if (call.first != 0 && call.first >= most) {
     return complain(
         {.message = std::format("has no entry {}: there are {}, counted from 0", call.first, most),

@@ -36,26 +36,25 @@ namespace {
 
 constinit bool found = false;
 
-using FindNext = void* (*)(void*, const char*);
+// Of libdl in its day; not the one of that name that is ours.
+template <typename Function>
+Function* linkersOwn(const char* name) {
+  void* address = dlvsym(RTLD_NEXT, name, "GLIBC_2.34");
+  if (address == nullptr) address = dlvsym(RTLD_NEXT, name, "GLIBC_2.2.5");
+  return reinterpret_cast<Function*>(address);
+}
 
 // By libc's dlsym, of any version: the next library's that has the name, be it a sanitizer's or one that was
 // preloaded.
 void* nextOfAnyVersion(const char* name) {
-  static constinit FindNext find = nullptr;
-  if (find == nullptr) {
-    void* libcs = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
-    find = reinterpret_cast<FindNext>(libcs != nullptr ? libcs : dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5"));
-  }
+  static constinit void* (*find)(void*, const char*) = nullptr;
+  if (find == nullptr) find = linkersOwn<void*(void*, const char*)>("dlsym");
   return find != nullptr ? find(RTLD_NEXT, name) : nullptr;
 }
 
 bool areOfOneFile(const void* one, const void* other) {
   static constinit int (*find)(const void*, Dl_info*) = nullptr;
-  if (find == nullptr) {
-    void* libcs = dlvsym(RTLD_NEXT, "dladdr", "GLIBC_2.34");
-    find = reinterpret_cast<decltype(find)>(libcs != nullptr ? libcs
-                                                             : dlvsym(RTLD_NEXT, "dladdr", "GLIBC_2.2.5"));
-  }
+  if (find == nullptr) find = linkersOwn<int(const void*, Dl_info*)>("dladdr");
   Dl_info first{}, second{};
   return find == nullptr || find(one, &first) == 0 || find(other, &second) == 0 ||
          first.dli_fbase == second.dli_fbase;

@@ -69,10 +69,10 @@ bool interruptsMaskedWait(const ucontext_t& context) {
 }
 
 // What the kernel would have blocked while the program's handler runs.
-std::uint64_t maskOf(const Action& action, int signal, const ucontext_t& context) {
+std::uint64_t maskOf(const Action& action, int signal, const ucontext_t& context, bool inWait) {
   std::uint64_t interrupted;
   memcpy(&interrupted, &context.uc_sigmask, sizeof interrupted);
-  if (interruptsMaskedWait(context)) interrupted = thread().waitMask.blocked;
+  if (inWait) interrupted = thread().waitMask.blocked;
   const std::uint64_t itself = (action.flags & SA_NODEFER) != 0 ? 0 : std::uint64_t{1} << (signal - 1);
   return interrupted | action.mask | itself;
 }
@@ -101,8 +101,9 @@ void runHandler(int signal, siginfo_t* info, void* data) {
   beginSignal(interrupted, signal, *info, context, format::kSignalHandled);
   {
     const OriginalAddresses shown(signal, *info, context);
-    const std::uint64_t mask = maskOf(action, signal, context);
-    const OutsideWait outside(interruptsMaskedWait(context));
+    const bool inWait = interruptsMaskedWait(context);
+    const std::uint64_t mask = maskOf(action, signal, context, inWait);
+    const OutsideWait outside(inWait);
     setMask(mask);
     // Whoever unwinds comes to the copy: what catches an exception there goes on being recorded.
     traceback_call_handler(signal, info, data, action.handler, shown.copy(), shown.shown());
