@@ -139,8 +139,15 @@ bool wasNeverWritten(const OpenFolder& folder) {
          S_ISREG(status.st_mode) && status.st_size == 0;
 }
 
+namespace {
+// Of what lies in its place nothing is waited for: a pipe, say.
+SystemFile openProcessFile(const std::filesystem::path& folder) {
+  return SystemFile(::open((folder / "process").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+}
+}  // namespace
+
 std::optional<format::ProcessHeader> readProcessHeader(const std::filesystem::path& folder) {
-  const SystemFile file(::open((folder / "process").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const SystemFile file = openProcessFile(folder);
   format::ProcessHeader header{};
   if (!file.isOpen() || ::read(file.descriptor(), &header, sizeof header) != sizeof header ||
       header.magic != format::kProcessMagic || header.version != format::kProcessVersion)
@@ -158,7 +165,7 @@ std::string programName(const ProcessFolder& folder) {
 
 std::string programNameIn(const std::filesystem::path& folder) {
   ProcessFolder first;
-  const SystemFile file(::open((folder / "process").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const SystemFile file = openProcessFile(folder);
   format::ProcessModule module{};
   if (const auto header = readProcessHeader(folder)) {
     first.header = *header;
