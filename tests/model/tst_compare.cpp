@@ -33,7 +33,7 @@ QStringList rows(const model::Trace& left, const model::Trace& right, const Comp
   QStringList result;
   const auto text = [](const model::Trace& trace, model::EntryIndex at) {
     const model::Entry entry = trace.threads[0]->entry(at);
-    const QString function = QString::fromStdString(model::functionText(trace, entry.function));
+    QString function = QString::fromStdString(model::functionText(trace, entry.function));
     switch (entry.kind) {
       case model::EntryKind::Line:
         return QString::number(entry.line);
