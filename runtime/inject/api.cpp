@@ -15,6 +15,7 @@
 #include "runtime/inject/signals/actions.h"
 #include "runtime/inject/signals/alternate_stack.h"
 #include "runtime/inject/signals/fault.h"
+#include "runtime/inject/signals/held_faults.h"
 #include "runtime/inject/signals/levels.h"
 #include "runtime/inject/snaps/trigger.h"
 
@@ -92,6 +93,7 @@ sighandler_t setBySystemVRules(int signal, sighandler_t handler) {
 void enterSandbox() {
   if (process.sandboxed || inForkedChild() || !process.recording) return;
   reserveRings(true);
+  blockAllHeld();
   process.sandboxed = true;
   prepareSandbox();
 }
@@ -151,26 +153,26 @@ EXPORTED int siginterrupt(int number, int interrupt) noexcept {
 }
 
 EXPORTED sighandler_t sigset(int number, sighandler_t disposition) noexcept {
-  constexpr int kBlock = 0, kUnblock = 1;
   const auto hold = reinterpret_cast<sighandler_t>(2);  // SIG_HOLD
   if (disposition == SIG_ERR || !isSignal(number)) {
     setErrno(EINVAL);
     return SIG_ERR;
   }
-  const std::uint64_t mask = bitOf(number);
-  std::uint64_t before = 0;
+  sigset_t itself, before;
+  sigemptyset(&itself);
+  if (sigaddset(&itself, number) < 0) return SIG_ERR;
   struct sigaction previous;
   if (disposition == hold) {
-    systemCall(__NR_rt_sigprocmask, kBlock, asLong(&mask), asLong(&before), 8);
-    if ((before & mask) != 0) return hold;
+    sigprocmask(SIG_BLOCK, &itself, &before);
+    if (sigismember(&before, number) == 1) return hold;
     return actOn(number, nullptr, &previous) < 0 ? SIG_ERR : previous.sa_handler;
   }
   struct sigaction next;
   memset(&next, 0, sizeof next);
   next.sa_handler = disposition;
   if (actOn(number, &next, &previous) < 0) return SIG_ERR;
-  systemCall(__NR_rt_sigprocmask, kUnblock, asLong(&mask), asLong(&before), 8);
-  return (before & mask) != 0 ? hold : previous.sa_handler;
+  sigprocmask(SIG_UNBLOCK, &itself, &before);
+  return sigismember(&before, number) == 1 ? hold : previous.sa_handler;
 }
 
 EXPORTED int sigaltstack(const stack_t* next, stack_t* previous) noexcept {
@@ -283,7 +285,18 @@ extern "C" [[gnu::used]] void traceback_after_fork() {
   if (inForkedChild()) childStarted(true);
 }
 
-extern "C" [[gnu::used]] void traceback_before_jump() {
+extern "C" [[gnu::used]] void traceback_before_abort() {
+  findLibc();
+  expectAbort(reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)));
+}
+
+extern "C" [[gnu::used]] void traceback_before_setjmp(__jmp_buf_tag* target) {
+  findLibc();
+  noteHeldInJump(target);
+}
+
+extern "C" [[gnu::used]] void traceback_before_jump(const __jmp_buf_tag* target) {
   findLibc();
   expectJump();
+  holdAsJumpDid(target);
 }

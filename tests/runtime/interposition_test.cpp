@@ -63,6 +63,38 @@ class InterpositionTest : public QObject {
     QCOMPARE(traced.snaps().size(), 1u);
   }
 
+  void anAbortWhoseHandlerReturnsLeavesASnap_data() {
+    QTest::addColumn<QString>("how");
+    for (const char* how : {"return", "default", "assert"}) QTest::newRow(how) << how;
+  }
+  void anAbortWhoseHandlerReturnsLeavesASnap() {
+    QFETCH(QString, how);
+    TracedRun plain("interposed"), traced("interposed");
+    Outcome expected;
+    const Outcome actual = ranAlike(plain, traced, {"aborts", how}, expected);
+    QCOMPARE(expected.status, SIGABRT);
+    QCOMPARE(actual.output, expected.output);
+    QVERIFY(actual.killed);
+    QCOMPARE(actual.status, SIGABRT);
+    QCOMPARE(traced.snaps().size(), 1u);
+  }
+
+  void aHandlerOfSigabrtReturnsToWhoeverSentIt_data() {
+    QTest::addColumn<QString>("how");
+    for (const char* how : {"sent", "jump"}) QTest::newRow(how) << how;
+  }
+  void aHandlerOfSigabrtReturnsToWhoeverSentIt() {
+    QFETCH(QString, how);
+    TracedRun plain("interposed"), traced("interposed");
+    Outcome expected;
+    const Outcome actual = ranAlike(plain, traced, {"aborts", how}, expected);
+    QVERIFY(expected.output.contains("goes on"));
+    QCOMPARE(actual.output, expected.output);
+    QVERIFY(!actual.killed);
+    QCOMPARE(actual.status, 0);
+    QVERIFY(traced.snaps().empty());
+  }
+
   void askingWhetherThereAreFiltersLeavesFaultsToBeSnapped() {
     TracedRun plain("interposed"), traced("interposed");
     Outcome expected;

@@ -10,6 +10,7 @@
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/ring_table.h"
 #include "runtime/inject/signals/fault.h"
+#include "runtime/inject/signals/held_faults.h"
 
 using namespace traceback;
 using namespace traceback::inject;
@@ -41,6 +42,7 @@ class RecordingEnds {
     if (m_file != nullptr)
       __atomic_store_n(&m_file->state, static_cast<std::uint32_t>(state), __ATOMIC_RELEASE);
   }
+  const HeldBlocked m_mask;
   format::ProcessHeader* m_file = nullptr;
   bool m_withdrawn = false;
 };
@@ -139,18 +141,21 @@ EXPORTED int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_ac
                          const posix_spawnattr_t* attributes, Strings arguments, Strings environment) {
   findLibc();
   FOLLOW(path, environment);
+  const HeldBlocked mask;
   return libc.posixSpawn(pid, path, actions, attributes, arguments, passed);
 }
 EXPORTED int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
                           const posix_spawnattr_t* attributes, Strings arguments, Strings environment) {
   findLibc();
   FOLLOW(file, environment);
+  const HeldBlocked mask;
   return libc.posixSpawnp(pid, file, actions, attributes, arguments, passed);
 }
 
 EXPORTED int system(const char* line) {
   findLibc();
   const Command command = followedCommand(line);
+  const HeldBlocked mask;
   const int result = libc.system(command.text != nullptr ? command.text : line);
   giveBack(command);
   return result;
@@ -158,6 +163,7 @@ EXPORTED int system(const char* line) {
 EXPORTED FILE* popen(const char* line, const char* mode) {
   findLibc();
   const Command command = followedCommand(line);
+  const HeldBlocked mask;
   FILE* const result = libc.popen(command.text != nullptr ? command.text : line, mode);
   giveBack(command);
   return result;

@@ -8,6 +8,14 @@
 \name:
   .cfi_startproc
   endbr64
+  .ifc \name,__sigsetjmp // only with a mask to be kept
+  testl %esi, %esi
+  jnz 1f
+  cmpq $0, traceback_real_\name(%rip)
+  je 1f
+  jmp *traceback_real_\name(%rip)
+1:
+  .endif
   .ifc \name,syscall // executing a program is the same by this way
   cmpl $59, %edi // SYS_execve
   je 2f
@@ -113,6 +121,11 @@ traceback_real_\name:
   hooked dlopen, traceback_before_linker
   hooked dlmopen, traceback_before_linker
   hooked dlsym, traceback_before_linker
+  hooked abort, traceback_before_abort
+  hooked __assert_fail, traceback_before_abort
+  hooked __assert_perror_fail, traceback_before_abort
+  hooked __sigsetjmp, traceback_before_setjmp
+  hooked setjmp, traceback_before_setjmp
   hooked longjmp, traceback_before_jump
   hooked _longjmp, traceback_before_jump
   hooked siglongjmp, traceback_before_jump

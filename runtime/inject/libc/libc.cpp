@@ -12,6 +12,11 @@ extern "C" {
 extern void* traceback_real_dlopen;
 extern void* traceback_real_dlmopen;
 extern void* traceback_real_dlsym;
+extern void* traceback_real_abort;
+extern void* traceback_real___assert_fail;
+extern void* traceback_real___assert_perror_fail;
+extern void* traceback_real___sigsetjmp;
+extern void* traceback_real_setjmp;
 extern void* traceback_real_longjmp;
 extern void* traceback_real__longjmp;
 extern void* traceback_real_siglongjmp;
@@ -90,6 +95,9 @@ void findLibc() {
   const int before = errno;
   // Not a sanitizer's, which may first have to start, and comes back to us for that.
   libc.sigaction = reinterpret_cast<decltype(libc.sigaction)>(dlvsym(RTLD_NEXT, "sigaction", "GLIBC_2.2.5"));
+  lookUpInto(libc.sigprocmask, "sigprocmask", "GLIBC_2.2.5");
+  lookUpInto(libc.pthreadSigmask, "pthread_sigmask", "GLIBC_2.32", "GLIBC_2.2.5");
+  lookUpInto(libc.signalfd, "signalfd", "GLIBC_2.7");
   lookUpInto(libc.dlclose, "dlclose", "GLIBC_2.34", "GLIBC_2.2.5");
   lookUpInto(libc.underscoreFork, "_Fork", "GLIBC_2.34");
   lookUpInto(libc.fork, "fork", "GLIBC_2.2.5");
@@ -139,6 +147,11 @@ void findLibc() {
   traceback_real_dlopen = lookUp("dlopen", "GLIBC_2.34", "GLIBC_2.2.5");
   traceback_real_dlmopen = lookUp("dlmopen", "GLIBC_2.34", "GLIBC_2.3.4");
   traceback_real_dlsym = lookUp("dlsym", "GLIBC_2.34", "GLIBC_2.2.5");
+  traceback_real_abort = lookUp("abort", "GLIBC_2.2.5", nullptr);
+  traceback_real___assert_fail = lookUp("__assert_fail", "GLIBC_2.2.5", nullptr);
+  traceback_real___assert_perror_fail = lookUp("__assert_perror_fail", "GLIBC_2.2.5", nullptr);
+  traceback_real___sigsetjmp = lookUp("__sigsetjmp", "GLIBC_2.2.5", nullptr);
+  traceback_real_setjmp = lookUp("setjmp", "GLIBC_2.2.5", nullptr);
   traceback_real_longjmp = lookUp("longjmp", "GLIBC_2.2.5", nullptr);
   traceback_real__longjmp = lookUp("_longjmp", "GLIBC_2.2.5", nullptr);
   traceback_real_siglongjmp = lookUp("siglongjmp", "GLIBC_2.2.5", nullptr);

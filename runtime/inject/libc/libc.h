@@ -11,6 +11,9 @@ namespace traceback::inject {
 
 struct Libc {
   int (*sigaction)(int, const struct sigaction*, struct sigaction*);
+  int (*sigprocmask)(int, const sigset_t*, sigset_t*);
+  int (*pthreadSigmask)(int, const sigset_t*, sigset_t*);
+  int (*signalfd)(int, const sigset_t*, int);
   int (*dlclose)(void*);
   int (*underscoreFork)();  // _Fork
   int (*fork)();

@@ -5,6 +5,7 @@
 #include "runtime/inject/kernel/system.h"
 #include "runtime/inject/libc/libc.h"
 #include "runtime/inject/libc/waiting.h"
+#include "runtime/inject/signals/held_faults.h"
 
 using namespace traceback::inject;
 
@@ -33,5 +34,6 @@ extern "C" [[gnu::visibility("default")]] int pthread_create(pthread_t* thread,
   findLibc();
   noteSync(traceback::format::SyncKind::ThreadCreate, reinterpret_cast<const void*>(function));
   pthread_attr_t larger;
+  const HeldBlocked mask;
   return libc.pthreadCreate(thread, withRoom(attributes, larger), function, argument);
 }

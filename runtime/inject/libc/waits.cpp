@@ -18,6 +18,7 @@
 #include "runtime/inject/libc/masked_wait.h"
 #include "runtime/inject/libc/waiting.h"
 #include "runtime/inject/libc/waits.h"
+#include "runtime/inject/signals/held_faults.h"
 
 using namespace traceback::inject;
 using traceback::format::WaitKind;
@@ -260,12 +261,15 @@ EXPORTED int sigsuspend(const sigset_t* mask) {
   return waitMasked(WaitKind::Sleep, mask, true, real.sigsuspend, mask);
 }
 EXPORTED int sigwait(const sigset_t* signals, int* number) {
+  blockHeld(signals);
   return waitIn(WaitKind::Sleep, nullptr, real.sigwait, signals, number);
 }
 EXPORTED int sigwaitinfo(const sigset_t* signals, siginfo_t* info) {
+  blockHeld(signals);
   return waitIn(WaitKind::Sleep, nullptr, real.sigwaitinfo, signals, info);
 }
 EXPORTED int sigtimedwait(const sigset_t* signals, siginfo_t* info, const timespec* time) {
+  blockHeld(signals);
   if (!mayWait(time)) return real.sigtimedwait(signals, info, time);
   return waitIn(WaitKind::Sleep, nullptr, real.sigtimedwait, signals, info, time);
 }

@@ -87,6 +87,11 @@ struct alignas(64) Thread {
   Step step;
   HistoryPace history;
   WaitMask waitMask;
+  // Faults' signals (signals/held_faults.h): that the program has blocked and the kernel has not, and that
+  // both have, for one was sent.
+  std::uint64_t heldFaults, putOffFaults;
+  std::uint64_t abortFrame;  // the stack where libc's abort() was called; 0: it was not, or was left
+  std::uint32_t unheldIn;  // the number of a vfork child whose kernel blocks what is held
 };
 
 Thread& thread();

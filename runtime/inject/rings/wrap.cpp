@@ -12,6 +12,7 @@
 #include "runtime/inject/rings/sharing.h"
 #include "runtime/inject/rings/thread.h"
 #include "runtime/inject/signals/handlers.h"
+#include "runtime/inject/signals/held_faults.h"
 #include "runtime/inject/signals/levels.h"
 #include "runtime/inject/snaps/collector.h"
 
@@ -56,9 +57,17 @@ Word* anyCursor(std::uint64_t stackPointer) {
   if (thread().state == ThreadState::Shared && !inForkedChild())
     if (Word* const cursor = cursorOfSharer(thread())) return cursor;
   if (process.sandboxed) return freshCursor(stackPointer);
-  // No handler of the program's runs in between: it might fork, and the child's thread has no ring.
-  const SignalsBlocked blocked(kAllButFaults);
-  return freshCursor(stackPointer);
+  const bool recorded = thread().state == ThreadState::Traced;
+  Word* cursor;
+  std::uint64_t mask;
+  {
+    // No handler of the program's runs in between: it might fork, and the child's thread has no ring.
+    const SignalsBlocked blocked(kAllButFaults);
+    mask = blocked.before();
+    cursor = freshCursor(stackPointer);
+  }
+  if (!recorded && thread().state == ThreadState::Traced) holdBlocked(mask);
+  return cursor;
 }
 
 // A probe may have the address of its segment's header in a register besides, where it is to store the

@@ -9,6 +9,7 @@
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/signals/fault.h"
 #include "runtime/inject/signals/handlers.h"
+#include "runtime/inject/signals/held_faults.h"
 #include "runtime/inject/snaps/policy_file.h"
 
 namespace traceback::inject {
@@ -153,6 +154,7 @@ void watchSignals() {
   if (watched || libc.sigaction == nullptr) return;
   Locked locked(lock);
   if (watched || !probeKernel()) return;
+  std::uint64_t fatal = 0;
   for (int signal = 1; signal <= kSignals; ++signal) {
     if (signal == SIGKILL || signal == SIGSTOP || signal == 32 || signal == 33)
       continue;  // 32, 33: libc's own
@@ -161,7 +163,9 @@ void watchSignals() {
     remember(entries[signal], present);
     const Action action = kernelActionFor(signal, present);
     if (action.handler != present.handler) kernelSigaction(signal, &action, nullptr);
+    if (isFatal(signal)) fatal |= std::uint64_t{1} << (signal - 1);
   }
+  beginHolding(fatal);
   __atomic_store_n(&watched, true, __ATOMIC_RELEASE);
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/inject/rings/rings.h"
 #include "runtime/inject/rings/wrap.h"
 #include "runtime/inject/signals/actions.h"
+#include "runtime/inject/signals/held_faults.h"
 #include "runtime/inject/signals/levels.h"
 #include "runtime/inject/signals/own_fault.h"
 #include "runtime/inject/snaps/collector.h"
@@ -98,7 +99,7 @@ void record(int signal, const siginfo_t& info, ucontext_t& context) {
 
 void meetFault(int signal, siginfo_t* info, void* data) {
   auto& context = *static_cast<ucontext_t*>(data);
-  if (isOwnFault(signal, *info, context)) return;
+  if (isOwnFault(signal, *info, context) || isPutOffAsHeld(signal, *info, context)) return;
   leaveWrap(signal, *info, context);
   leaveRoutine(context);
   if (process.sandboxed) {
@@ -115,6 +116,17 @@ void meetFault(int signal, siginfo_t* info, void* data) {
   if (!process.sandboxed) setKernelDefault(signal);
   if (failed(systemCall(__NR_rt_tgsigqueueinfo, rawPid(), rawTid(), signal, asLong(info))))
     systemCall(__NR_tgkill, rawPid(), rawTid(), signal);
+}
+
+void expectAbort(std::uint64_t frame) { thread().abortFrame = frame; }
+
+void leaveAbort() { thread().abortFrame = 0; }
+
+bool goesBackToAbort(int signal, const ucontext_t& context) {
+  constexpr std::uint64_t kMostBelow = 64 << 10;
+  const std::uint64_t below =
+      thread().abortFrame - static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
+  return signal == SIGABRT && thread().abortFrame != 0 && below < kMostBelow && !process.sandboxed;
 }
 
 void letFaultEndProcess() {

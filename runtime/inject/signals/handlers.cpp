@@ -12,6 +12,8 @@
 #include "runtime/inject/rings/wrap.h"
 #include "runtime/inject/signals/actions.h"
 #include "runtime/inject/signals/alternate_stack.h"
+#include "runtime/inject/signals/fault.h"
+#include "runtime/inject/signals/held_faults.h"
 #include "runtime/inject/signals/levels.h"
 #include "runtime/inject/signals/own_fault.h"
 
@@ -92,17 +94,20 @@ void setMask(const std::uint64_t& mask) {
 // kernel.)
 void runHandler(int signal, siginfo_t* info, void* data) {
   auto& context = *static_cast<ucontext_t*>(data);
-  if (isOwnFault(signal, *info, context)) return;
+  if (isOwnFault(signal, *info, context) || isPutOffAsHeld(signal, *info, context)) return;
+  if (isHeld(signal)) return meetFault(signal, info, data);
   leaveWrap(signal, *info, context);
   leaveRoutine(context);
   const Action action = actionAtArrival(signal);
   if (action.handler <= 1) return;  // never handled: cannot happen
+  const greg_t pc = context.uc_mcontext.gregs[REG_RIP];
   Interrupted interrupted;
   beginSignal(interrupted, signal, *info, context, format::kSignalHandled);
   {
     const OriginalAddresses shown(signal, *info, context);
+    const HandlersMask masked(context);
     const bool inWait = interruptsMaskedWait(context);
-    const std::uint64_t mask = maskOf(action, signal, context, inWait);
+    const std::uint64_t mask = HandlersMask::enter(maskOf(action, signal, context, inWait));
     const OutsideWait outside(inWait);
     setMask(mask);
     // Whoever unwinds comes to the copy: what catches an exception there goes on being recorded.
@@ -110,6 +115,8 @@ void runHandler(int signal, siginfo_t* info, void* data) {
     setMask(kAllButFaults);
   }
   endSignal(interrupted, context);
+  if (goesBackToAbort(signal, context) && context.uc_mcontext.gregs[REG_RIP] == pc)
+    meetFault(signal, info, data);
 }
 
 bool isRuntimeCode(std::uint64_t address) {

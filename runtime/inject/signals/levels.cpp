@@ -6,6 +6,7 @@
 #include "runtime/inject/rings/ghost.h"
 #include "runtime/inject/rings/rings.h"
 #include "runtime/inject/rings/segment.h"
+#include "runtime/inject/signals/fault.h"
 
 namespace traceback::inject {
 
@@ -113,6 +114,7 @@ bool leaveAbandonedLevels(Thread& t, std::uint64_t stackPointer) {
 }
 
 void expectJump() {
+  leaveAbort();
   if (inForkedChild()) return;
   Thread& t = thread();
   if (t.level == 0) return;

@@ -9,6 +9,7 @@
 #include "runtime/inject/rings/rings.h"
 #include "runtime/inject/rings/wrap.h"
 #include "runtime/inject/signals/handlers.h"
+#include "runtime/inject/signals/held_faults.h"
 
 namespace traceback::inject {
 
@@ -74,24 +75,20 @@ bool isLostProcessFile(std::uint64_t address) {
   return true;
 }
 
-// Whether the runtime was interrupted where it had blocked all but faults.
+// Whether the runtime was interrupted where it had blocked all but faults; of these, one may have been put
+// off.
 bool isWhereFaultsAreLetIn(const ucontext_t& context) {
   constexpr std::uint64_t kNever = (std::uint64_t{1} << (SIGKILL - 1)) | (std::uint64_t{1} << (SIGSTOP - 1));
   std::uint64_t mask;
   memcpy(&mask, &context.uc_sigmask, sizeof mask);
-  return (mask | kNever) == (kAllButFaults | kNever) && interruptsRuntime(context);
+  return (mask | kNever | ~kAllButFaults) == kAllSignals && interruptsRuntime(context);
 }
 
 // The runtime blocks the signal, too, and it is pending until the mask is the program's again.
 bool isPutOff(int signal, const siginfo_t& info, ucontext_t& context) {
   if ((signal != SIGSEGV && signal != SIGBUS) || info.si_code > 0 || !isWhereFaultsAreLetIn(context))
     return false;
-  if (failed(systemCall(__NR_rt_tgsigqueueinfo, rawPid(), rawTid(), signal, asLong(&info)))) return false;
-  std::uint64_t mask;
-  memcpy(&mask, &context.uc_sigmask, sizeof mask);
-  mask |= std::uint64_t{1} << (signal - 1);
-  memcpy(&context.uc_sigmask, &mask, sizeof mask);
-  return true;
+  return putOff(signal, info, context);
 }
 
 }  // namespace

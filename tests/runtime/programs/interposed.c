@@ -1,11 +1,13 @@
 // Calls of functions that the runtime stands in front of: the output must be the same with it as without.
 #define _GNU_SOURCE
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -228,6 +230,36 @@ static void asksForFilters(void) {
   fault(NULL);
 }
 
+// Handlers of SIGABRT that return: to abort(), which then ends the process, or to whoever sent the signal.
+static jmp_buf place;
+static void comeBack(int number) {
+  printf("handler %d\n", number);
+  fflush(stdout);
+  if (!strcmp(ending, "default")) signal(SIGABRT, SIG_DFL);
+  if (!strcmp(ending, "jump")) longjmp(place, 1);
+  traced_handler(number);
+}
+static void aborts(void) {
+  signal(SIGABRT, comeBack);
+  if (!strcmp(ending, "sent")) {
+    raise(SIGABRT);
+    kill(getpid(), SIGABRT);
+    printf("goes on\n");
+  } else if (!strcmp(ending, "jump")) {
+    if (setjmp(place) == 0) abort();
+    ending = "sent";
+    sigset_t itself;
+    sigemptyset(&itself);
+    sigaddset(&itself, SIGABRT);
+    sigprocmask(SIG_UNBLOCK, &itself, NULL);
+    aborts();
+  } else if (!strcmp(ending, "assert")) {
+    assert(counter == 0);
+  } else {
+    abort();
+  }
+}
+
 // Behind a filter that ends the process for whatever else.
 static void calmly(int signal) {
   const char digit = (char)('0' + signal % 10);
@@ -274,6 +306,7 @@ int main(int argc, char** argv) {
                {"handlers that wait", handlersThatWait},
                {"fault and end", faultAndEnd},
                {"handlers behind a filter", handlersBehindAFilter},
+               {"aborts", aborts},
                {"asks for filters", asksForFilters}};
   count(&counter, 3);
   ending = argc > 2 ? argv[2] : "return";
