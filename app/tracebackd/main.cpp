@@ -51,10 +51,11 @@ int run(bool once, bool quiet) {
     tidyUp(collect::siteRules());
     return kDone;
   }
-  sigset_t ends;
-  ::sigemptyset(&ends);
-  for (const int signal : {SIGTERM, SIGINT}) ::sigaddset(&ends, signal);
-  ::sigprocmask(SIG_BLOCK, &ends, nullptr);
+  // What ends it is waited for; that nobody reads what it says any more ends nothing.
+  sigset_t blocked;
+  ::sigemptyset(&blocked);
+  for (const int signal : {SIGTERM, SIGINT, SIGPIPE}) ::sigaddset(&blocked, signal);
+  ::sigprocmask(SIG_BLOCK, &blocked, nullptr);
   auto listener = listenAt(collect::serviceSocket(collect::defaultRingFolder()));
   if (!listener) return complain(listener.error().text(), kBadInput);
   ServiceOptions options;

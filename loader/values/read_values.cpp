@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <filesystem>
 #include <format>
@@ -112,6 +113,8 @@ class ValuesOfProcess {
             "it was stopped where the recorder works: some registers may be the recorder's");
       m_values.threads.push_back(std::move(values));
     }
+    if (!m_request.globals.empty())
+      if (auto done = forgetOtherBuilds(); !done) return done;
     for (const auto& expression : m_request.globals) {
       auto value = reader.evaluate(expression);
       if (!value) return std::unexpected(value.error());
@@ -129,6 +132,38 @@ class ValuesOfProcess {
         return static_cast<std::uint32_t>(numberIn(item.value.textOf("id")));
     }
     return std::nullopt;
+  }
+
+  // Another build of a library has its variables elsewhere: gdb is to know none of them. (The frames were
+  // read with all of them, for unwinding goes by what is there.)
+  model::Result<void> forgetOtherBuilds() {
+    const auto listed = m_gdb->ask("-file-list-shared-libraries");
+    const auto* libraries = listed ? listed->find("shared-libraries") : nullptr;
+    if (libraries == nullptr) return {};
+    std::vector<std::string> right;
+    for (const auto& item : libraries->items) {
+      const auto* ranges = item.value.find("ranges");
+      const auto* file = ranges == nullptr || ranges->items.empty()
+                             ? nullptr
+                             : fileAt(numberIn(ranges->items[0].value.textOf("from"), 16));
+      const std::string_view name = item.value.textOf("target-name");
+      if (file == nullptr || file->isHere)
+        right.emplace_back(name);
+      else
+        noteOnce(
+            std::format("{} is not here, or not the one that ran: its variables are not known", file->path));
+    }
+    if (right.size() == libraries->items.size()) return {};
+    auto done = m_gdb->ask("-interpreter-exec console nosharedlibrary");
+    for (const std::string& name : right) {
+      // Of a regular expression's characters, "." stands for any.
+      std::string pattern = name;
+      std::ranges::replace_if(
+          pattern, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '/'; }, '.');
+      if (done) done = m_gdb->ask("-interpreter-exec console \"sharedlibrary ^" + pattern + "$\"");
+    }
+    if (!done) return std::unexpected(done.error());
+    return {};
   }
 
   const RecordedFile* fileAt(std::uint64_t address) const {

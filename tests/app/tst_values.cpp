@@ -169,6 +169,25 @@ class ValuesTest : public QObject {
     QVERIFY2(other.out.contains("  #0   ?  0x") && !other.out.contains("on_demand_library.c"), other.out);
   }
 
+  void aVariableIsNotReadByAnotherBuildOfItsLibrary() {
+    const QString program = m_line.path("on_demand"), library = m_line.path("libon_demand_library.so");
+    QFile::remove(program);
+    QFile::remove(library);
+    QVERIFY(QFile::copy(ON_DEMAND_PROGRAM, program) && QFile::copy(ON_DEMAND_LIBRARY, library));
+    m_line.environment().insert("LD_LIBRARY_PATH", m_line.folder());
+    const QString snap = record(program, "writable");
+    m_line.environment().remove("LD_LIBRARY_PATH");
+    QVERIFY(!snap.isEmpty());
+    const QStringList call{"print", "--values", "--global", "on_demand_nowhere", snap};
+    const Ran same = m_line.traceback(call);
+    QVERIFY2(same.out.contains("\non_demand_nowhere = 0x0"), same.out);
+    QVERIFY(QFile::remove(library) && QFile::copy(ON_DEMAND_PLUGIN, library));
+    const Ran other = m_line.traceback(call);
+    QCOMPARE(other.status, 0);
+    QVERIFY2(other.out.contains("\non_demand_nowhere = ") && other.out.contains("No symbol"), other.out);
+    QVERIFY2(other.err.contains("its variables are not known"), other.err);
+  }
+
   void aFrameThatThereIsNotIsNamed() {
     const Ran ran = m_line.traceback({"print", "--values", "--frame", "99", m_stacks});
     QCOMPARE(ran.status, 1);

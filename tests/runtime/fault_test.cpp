@@ -108,6 +108,15 @@ class FaultTest : public QObject {
     QVERIFY(name.starts_with("traced-" + std::to_string(snap->process.pid) + "-2"));
   }
 
+  void aProgramWithALongNameIsSnapped() {
+    TracedRun traced;
+    traced.setVariable("TRACEBACK_PROGRAM", QString("x") + QString(120, QChar(0xE9)));
+    QCOMPARE(traced.run({"fault", "address"}).status, SIGSEGV);
+    QCOMPARE(traced.snaps().size(), 1u);
+    const QString name = QString::fromStdString(traced.snaps()[0].filename().string());
+    QVERIFY2(name.startsWith("x" + QString(79, QChar(0xE9)) + "-"), qPrintable(name));
+  }
+
   void anOverflownStackIsRecorded() {
     TracedRun traced;
     traced.run({"thread-fault", "overflow"});

@@ -18,8 +18,10 @@ namespace traceback::testing {
 // The program itself, with the ring folder of a traced run.
 class RunningService {
  public:
-  explicit RunningService(const TracedRun& traced, const QString& home = QStringLiteral("/nowhere"))
+  explicit RunningService(const TracedRun& traced, const QString& home = QStringLiteral("/nowhere"),
+                          const QString& errorsTo = QString())
       : m_rings(traced.ringFolder()) {
+    if (!errorsTo.isEmpty()) m_process.setStandardErrorFile(errorsTo);
     auto environment = QProcessEnvironment::systemEnvironment();
     const QString folder = QString::fromStdString(m_rings.parent_path().string());
     for (const char* name : {"XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME"})

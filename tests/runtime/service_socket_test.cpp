@@ -183,6 +183,25 @@ class ServiceSocketTest : public QObject {
     QVERIFY(service.states().empty());
   }
 
+  void thatNobodyReadsWhatItSaysEndsNothing() {
+    TracedRun traced;
+    const QTemporaryDir folder;
+    const QString pipe = folder.filePath("errors");
+    QCOMPARE(::mkfifo(pipe.toUtf8().constData(), 0600), 0);
+    const int reader = ::open(pipe.toUtf8().constData(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    RunningService service(traced, "/nowhere", pipe);
+    QVERIFY(service.answers());
+    ::close(reader);
+    const collect::Bytes nonsense{1, 2, 3};
+    for (int i = 0; i < 2; ++i) {
+      const int client = rawClient(service.socket());
+      QCOMPARE(::send(client, nonsense.data(), nonsense.size(), MSG_NOSIGNAL), ssize_t{3});
+      QVERIFY(isRefused(client, format::RefusalReason::NoMessage));
+      ::close(client);
+    }
+    QVERIFY(service.answers());
+  }
+
   void systemdsSocketIsTaken() {
     TracedRun traced;
     QVERIFY(collect::makePrivateFolder(traced.ringFolder()));

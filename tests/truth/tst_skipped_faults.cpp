@@ -1,5 +1,5 @@
-// A handler that lets a copy go on elsewhere: in original code, which returns into a copy with anything in
-// the registers that calls need not keep.
+// Handlers of what a copy did. One lets it go on elsewhere: in original code, which returns into a copy with
+// anything in the registers that calls need not keep.
 #include <QtTest>
 #include <csignal>
 
@@ -15,6 +15,7 @@ class TestSkippedFaults : public QObject {
  private slots:
   void noRecordGoesWhereTheCursorIsNot_data();
   void noRecordGoesWhereTheCursorIsNot();
+  void theHandlerOfATrappedCallSeesTheOriginalsPlace();
 };
 
 void TestSkippedFaults::noRecordGoesWhereTheCursorIsNot_data() {
@@ -58,6 +59,18 @@ void TestSkippedFaults::noRecordGoesWhereTheCursorIsNot() {
     return line.simplified().split(' ').value(1) == "probeOften" && line.contains("sum += probe");
   });
   QVERIFY2(calls >= 40, printed->output);
+}
+
+void TestSkippedFaults::theHandlerOfATrappedCallSeesTheOriginalsPlace() {
+  const QString program = TRUTH_PROGRAM_DIR "/known/trapped_call";
+  const auto run = ProductRun::prepare(program, {});
+  VERIFY_OUTCOME(run);
+  const auto plain = runToEnd(program, {}, (*run)->plainEnvironment());
+  VERIFY_OUTCOME(plain);
+  QVERIFY2(plain->output.endsWith("answer 17\n"), plain->output);
+  const auto traced = runToEnd((*run)->program(), {}, (*run)->environment());
+  VERIFY_OUTCOME(traced);
+  QCOMPARE(traced->output, plain->output);
 }
 
 QTEST_GUILESS_MAIN(TestSkippedFaults)

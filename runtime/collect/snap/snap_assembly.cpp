@@ -256,7 +256,13 @@ std::filesystem::path snapFolderFor(const std::filesystem::path& asked,
 }
 
 std::string snapBaseName(const std::string& program, std::uint32_t pid, std::uint64_t realtimeNs) {
-  return std::format("{}-{}-{}", program, pid, timeName(realtimeNs));
+  // A file's name has at most 255 bytes; behind this one come a number and an ending, and another while it is
+  // written. No letter is cut in two.
+  constexpr std::size_t kMostOfProgram = 160;
+  std::size_t size = std::min(program.size(), kMostOfProgram);
+  if (size < program.size())
+    while (size != 0 && (static_cast<unsigned char>(program[size]) & 0xC0) == 0x80) --size;
+  return std::format("{}-{}-{}", program.substr(0, size), pid, timeName(realtimeNs));
 }
 
 model::Result<std::filesystem::path> writeSnap(const SnapContents& contents,

@@ -39,6 +39,9 @@ class OriginalAddresses {
     // These say where the instruction is.
     if ((signal == SIGILL || signal == SIGFPE || signal == SIGTRAP) && info.si_code > 0)
       info.si_addr = reinterpret_cast<void*>(originalAddress(reinterpret_cast<std::uint64_t>(info.si_addr)));
+    if (signal == SIGSYS && info.si_code > 0)
+      info.si_call_addr =
+          reinterpret_cast<void*>(originalAddress(reinterpret_cast<std::uint64_t>(info.si_call_addr)));
     m_stackHidden = hideAlternateStack(thread(), context, m_stack);
   }
   ~OriginalAddresses() {
