@@ -15,6 +15,7 @@
 
 #include "app/viewer/dropped_file.h"
 #include "app/viewer/shortcuts_dialog.h"
+#include "app/viewer/start_pages.h"
 #include "views/common/elided_label.h"
 #include "views/common/formatting.h"
 #include "views/common/pane_header.h"
@@ -93,9 +94,15 @@ QWidget* CompareWindow::buildSide(model::Side which, const Services& services,
   connect(each.job.get(), &LoadJob::loaded, this,
           [this, which](const SharedTrace& trace) { setTrace(which, trace, side(which).job->file()); });
   connect(each.job.get(), &LoadJob::failed, this, [this, which](const model::Error& error) {
-    side(which).error = QString::fromStdString(error.text());
-    sayWhatIsMissing();
-    emit compared(side(which).error);
+    const QString text = QString::fromStdString(error.text());
+    if (m_areBothShown) {
+      showBoth();
+      ErrorPage::showBefore(this, side(which).job->file(), text);
+    } else {
+      side(which).error = text;
+      sayWhatIsMissing();
+    }
+    emit compared(text);
   });
   if (services.sources) each.sources.setProvider(services.sources(mappings));
 
@@ -170,8 +177,14 @@ void CompareWindow::sayWhatIsMissing() {
   say(errors.isEmpty() ? tr("Reading the traces\u2026") : errors.join(QLatin1Char('\n')));
 }
 
+void CompareWindow::showBoth() {
+  m_areBothShown = true;
+  m_pages->setCurrentIndex(1);
+}
+
 void CompareWindow::setTrace(model::Side which, const SharedTrace& trace, const QString& file) {
   OneSide& each = side(which);
+  m_areBothShown = false;
   m_comparing.cancel();
   m_pane->clear();
   each.file = file;
@@ -219,6 +232,7 @@ void CompareWindow::chooseThread(model::Side which) {
 
 void CompareWindow::compareChosen() {
   model::ThreadIndex chosen[2];
+  m_areBothShown = false;
   m_pane->clear();
   for (const int i : {0, 1}) {
     const int index = m_sides[i].threads->currentIndex();
@@ -239,7 +253,7 @@ void CompareWindow::compareChosen() {
         *found = model::compareThreads(*left, one, *right, other, std::move(stop));
       },
       [this, found] {
-        m_pages->setCurrentIndex(1);
+        showBoth();
         m_pane->show(std::move(*found));
         m_pane->view(model::Side::Right)->setFocus();
         emit compared({});

@@ -8,7 +8,6 @@
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QLabel>
-#include <QMessageBox>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QStatusBar>
@@ -104,7 +103,7 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
     m_reading->hide();
     m_error->show(m_job.file(), message);
     if (m_navigator.trace())
-      stayAtTrace(m_error->heading(), message);
+      stayAtTrace(m_job.file(), message);
     else
       showPage(Showing::Error);
     emit finishedLoading(message);
@@ -229,14 +228,9 @@ void MainWindow::refuseNotesOfPart() {
   if (m_isPart) m_annotations.refuse(tr("The trace was not read to its end: open it again to make notes."));
 }
 
-void MainWindow::stayAtTrace(const QString& title, const QString& message) {
+void MainWindow::stayAtTrace(const QString& file, const QString& message) {
   showTraceAgain();
-  delete findChild<QMessageBox*>(QStringLiteral("openError"));
-  auto* box = new QMessageBox(QMessageBox::Warning, title, message, QMessageBox::Ok, this);
-  box->setObjectName(QStringLiteral("openError"));
-  box->setTextFormat(Qt::PlainText);
-  box->setAttribute(Qt::WA_DeleteOnClose);
-  box->open();
+  ErrorPage::showBefore(this, file, message);
 }
 
 void MainWindow::partLoaded(const SharedTrace& trace) {

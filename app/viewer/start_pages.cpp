@@ -4,6 +4,7 @@
 #include <QFrame>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QMessageBox>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QTreeView>
@@ -193,11 +194,23 @@ ErrorPage::ErrorPage(QWidget* parent) : QWidget(parent) {
 }
 
 void ErrorPage::show(const QString& file, const QString& message) {
-  m_title->setText(tr("%1 could not be opened").arg(QFileInfo(file).fileName()));
+  m_title->setText(headingOf(file));
   m_message->setText(message);
 }
 
-QString ErrorPage::heading() const { return m_title->text(); }
 QString ErrorPage::message() const { return m_message->text(); }
+
+void ErrorPage::showBefore(QWidget* window, const QString& file, const QString& message) {
+  delete window->findChild<QMessageBox*>(QStringLiteral("openError"));
+  auto* box = new QMessageBox(QMessageBox::Warning, headingOf(file), message, QMessageBox::Ok, window);
+  box->setObjectName(QStringLiteral("openError"));
+  box->setTextFormat(Qt::PlainText);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->open();
+}
+
+QString ErrorPage::headingOf(const QString& file) {
+  return tr("%1 could not be opened").arg(QFileInfo(file).fileName());
+}
 
 }  // namespace traceback::app

@@ -54,13 +54,16 @@ class ErrorPage : public QWidget {
  public:
   explicit ErrorPage(QWidget* parent = nullptr);
   void show(const QString& file, const QString& message);
-  QString heading() const;
   QString message() const;
+  // In a box before a window that goes on showing what it does.
+  static void showBefore(QWidget* window, const QString& file, const QString& message);
 
  signals:
   void openRequested();
 
  private:
+  static QString headingOf(const QString& file);
+
   QLabel* m_title;
   QLabel* m_message;
 };

@@ -4,6 +4,7 @@
 #include <QAction>
 #include <QComboBox>
 #include <QDropEvent>
+#include <QMessageBox>
 #include <QMimeData>
 #include <QScopeGuard>
 #include <QScrollBar>
@@ -295,6 +296,25 @@ class CompareView : public QObject {
                     Qt::NoModifier);
     QApplication::sendEvent(window.get(), &drop);
     QVERIFY(drop.isAccepted());
+    QVERIFY(compared.wait(30'000));
+    QVERIFY(window->pane()->status().contains("The same path"));
+  }
+
+  void aBadFileThatIsDroppedLeavesTheComparisonInSight() {
+    const QString bad = m_line.path(QStringLiteral("dropped.tbsnap"));
+    QVERIFY(test::writeFile(bad, "no snap"));
+    const auto window = opened(m_good, m_bad);
+    const QString status = window->pane()->status();
+    QSignalSpy compared(window.get(), &app::CompareWindow::compared);
+    window->load(Side::Right, bad);
+    QVERIFY(compared.wait(30'000));
+    QCOMPARE(window->message(), QString());
+    QCOMPARE(window->pane()->status(), status);
+    const auto* box = window->findChild<QMessageBox*>(QStringLiteral("openError"));
+    QVERIFY(box != nullptr && box->isVisible());
+    QVERIFY(box->text().contains(QStringLiteral("dropped.tbsnap")));
+    // Another one takes the side's place as ever.
+    window->load(Side::Right, m_good);
     QVERIFY(compared.wait(30'000));
     QVERIFY(window->pane()->status().contains("The same path"));
   }
