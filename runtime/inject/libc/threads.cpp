@@ -1,5 +1,6 @@
-// Stacks of new threads. libc puts a thread's static thread-local storage on its stack, and there is more of
-// that with the runtime; a stack that was asked for as small as may be gets as much more.
+// New threads: the mask of who makes them, and room on their stacks. libc puts a thread's static thread-local
+// storage there, and there is more of that with the runtime; a stack that was asked for as small as may be
+// gets as much more.
 #include <pthread.h>
 
 #include "runtime/inject/kernel/system.h"
