@@ -19,6 +19,7 @@
 #include "views/common/elided_label.h"
 #include "views/common/formatting.h"
 #include "views/common/pane_header.h"
+#include "views/compare/compare_model.h"
 #include "views/compare/compare_pane.h"
 #include "views/source/code_pane.h"
 
@@ -95,8 +96,8 @@ QWidget* CompareWindow::buildSide(model::Side which, const Services& services,
           [this, which](const SharedTrace& trace) { setTrace(which, trace, side(which).job->file()); });
   connect(each.job.get(), &LoadJob::failed, this, [this, which](const model::Error& error) {
     const QString text = QString::fromStdString(error.text());
-    if (m_areBothShown) {
-      showBoth();
+    if (m_pane->model(which)->hasRows()) {  // a comparison is there, and stays
+      m_pages->setCurrentIndex(1);
       ErrorPage::showBefore(this, side(which).job->file(), text);
     } else {
       side(which).error = text;
@@ -177,14 +178,8 @@ void CompareWindow::sayWhatIsMissing() {
   say(errors.isEmpty() ? tr("Reading the traces\u2026") : errors.join(QLatin1Char('\n')));
 }
 
-void CompareWindow::showBoth() {
-  m_areBothShown = true;
-  m_pages->setCurrentIndex(1);
-}
-
 void CompareWindow::setTrace(model::Side which, const SharedTrace& trace, const QString& file) {
   OneSide& each = side(which);
-  m_areBothShown = false;
   m_comparing.cancel();
   m_pane->clear();
   each.file = file;
@@ -232,7 +227,6 @@ void CompareWindow::chooseThread(model::Side which) {
 
 void CompareWindow::compareChosen() {
   model::ThreadIndex chosen[2];
-  m_areBothShown = false;
   m_pane->clear();
   for (const int i : {0, 1}) {
     const int index = m_sides[i].threads->currentIndex();
@@ -253,7 +247,7 @@ void CompareWindow::compareChosen() {
         *found = model::compareThreads(*left, one, *right, other, std::move(stop));
       },
       [this, found] {
-        showBoth();
+        m_pages->setCurrentIndex(1);
         m_pane->show(std::move(*found));
         m_pane->view(model::Side::Right)->setFocus();
         emit compared({});

@@ -78,7 +78,6 @@ class CompareWindow : public QMainWindow {
   // What keeps the two from being compared: a side that could not be read, or is not read yet.
   void sayWhatIsMissing();
   void say(const QString& text);
-  void showBoth();
   OneSide& side(model::Side which) { return m_sides[static_cast<int>(which)]; }
 
   Settings m_settings;
@@ -86,7 +85,6 @@ class CompareWindow : public QMainWindow {
   OneSide m_sides[2];
   std::vector<model::ThreadPair> m_pairs;
   views::BackgroundJob m_comparing;
-  bool m_areBothShown = false;  // what cannot be opened leaves them in sight
   views::ComparePane* m_pane;
   QStackedWidget* m_pages;
   QLabel* m_message;

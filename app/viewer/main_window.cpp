@@ -102,10 +102,12 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
     const QString message = QString::fromStdString(error.text());
     m_reading->hide();
     m_error->show(m_job.file(), message);
-    if (m_navigator.trace())
-      stayAtTrace(m_job.file(), message);
-    else
+    if (m_navigator.trace()) {
+      showTraceAgain();
+      ErrorPage::showBefore(this, m_job.file(), message);
+    } else {
       showPage(Showing::Error);
+    }
     emit finishedLoading(message);
   });
 
@@ -226,11 +228,6 @@ void MainWindow::showTraceAgain() {
 
 void MainWindow::refuseNotesOfPart() {
   if (m_isPart) m_annotations.refuse(tr("The trace was not read to its end: open it again to make notes."));
-}
-
-void MainWindow::stayAtTrace(const QString& file, const QString& message) {
-  showTraceAgain();
-  ErrorPage::showBefore(this, file, message);
 }
 
 void MainWindow::partLoaded(const SharedTrace& trace) {

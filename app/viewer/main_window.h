@@ -133,7 +133,6 @@ class MainWindow : public QMainWindow {
   void restoreSession();
   void cancelLoading();
   void showTraceAgain();
-  void stayAtTrace(const QString& file, const QString& message);
   // Entries of a part are counted from where it begins, so nothing can be said of them for later.
   void refuseNotesOfPart();
   void setFullerTrace(const SharedTrace& trace);

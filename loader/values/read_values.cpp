@@ -57,6 +57,10 @@ std::uint64_t numberIn(std::string_view text, int base = 10) {
   return value;
 }
 
+std::string missing(const RecordedFile& file, std::string_view consequence) {
+  return std::format("{} is not here, or not the one that ran: {}", file.path, consequence);
+}
+
 class ValuesOfProcess {
  public:
   ValuesOfProcess(const RecordedProcess& process, const ValuesRequest& request, std::stop_token stop)
@@ -67,9 +71,7 @@ class ValuesOfProcess {
     m_files = recordedFiles(m_process);
     const auto program = std::ranges::find_if(m_files, &RecordedFile::isProgram);
     if (program == m_files.end()) return model::fail("the snap does not say which file the program is");
-    if (!program->isHere)
-      return model::fail(
-          std::format("{} is not here, or not the one that ran: values need it", program->path));
+    if (!program->isHere) return model::fail(missing(*program, "values need it"));
     const NamelessFile core;
     const auto written = writeCore(m_process, [&](std::span<const std::byte> bytes) {
       return !m_stop.stop_requested() && core.write(bytes);
@@ -150,8 +152,7 @@ class ValuesOfProcess {
       if (file == nullptr || file->isHere)
         right.emplace_back(name);
       else
-        noteOnce(
-            std::format("{} is not here, or not the one that ran: its variables are not known", file->path));
+        noteOnce(missing(*file, "its variables are not known"));
     }
     if (right.size() == libraries->items.size()) return {};
     auto done = m_gdb->ask("-interpreter-exec console nosharedlibrary");
@@ -206,10 +207,7 @@ class ValuesOfProcess {
       if (m_request.frame && frame.level != *m_request.frame) {
         frame.registers.clear();
       } else if (isOther) {
-        noteOnce(
-            std::format("{} is not here, or not the one that ran: its frames have no names and values, "
-                        "and their callers may be wrong",
-                        file->path));
+        noteOnce(missing(*file, "its frames have no names and values, and their callers may be wrong"));
       } else if (auto done = reader.readVariables(thread, number, frame); !done) {
         return done;
       }

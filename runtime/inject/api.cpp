@@ -17,6 +17,7 @@
 #include "runtime/inject/signals/fault.h"
 #include "runtime/inject/signals/held_faults.h"
 #include "runtime/inject/signals/levels.h"
+#include "runtime/inject/signals/mask.h"
 #include "runtime/inject/snaps/trigger.h"
 
 using namespace traceback::inject;
@@ -27,7 +28,6 @@ inline constexpr std::uint64_t kRestorerFlag = 0x0400'0000;
 
 constinit std::uint64_t interrupting = 0;  // signals for which siginterrupt asked that calls be interrupted
 
-std::uint64_t bitOf(int signal) { return std::uint64_t{1} << (signal - 1); }
 bool isSignal(int signal) { return signal >= 1 && signal <= kSignals; }
 
 int answer(long result) {
@@ -41,7 +41,7 @@ Action fromProgram(const struct sigaction& action) {
   result.handler = reinterpret_cast<std::uint64_t>(action.sa_handler);
   result.flags = static_cast<std::uint64_t>(static_cast<std::int64_t>(action.sa_flags)) | kRestorerFlag;
   result.restorer = libcRestorer();
-  memcpy(&result.mask, &action.sa_mask, sizeof result.mask);
+  result.mask = bitsOf(action.sa_mask);
   return result;
 }
 
@@ -49,7 +49,7 @@ void toProgram(const Action& action, struct sigaction& result) {
   result.sa_handler = reinterpret_cast<sighandler_t>(action.handler);
   result.sa_flags = static_cast<int>(action.flags);
   memset(&result.sa_mask, 0, sizeof result.sa_mask);
-  memcpy(&result.sa_mask, &action.mask, sizeof action.mask);
+  putBits(result.sa_mask, action.mask);
   result.sa_restorer = reinterpret_cast<void (*)()>(action.restorer);
 }
 
@@ -75,7 +75,7 @@ sighandler_t setHandler(int signal, sighandler_t handler, std::uint64_t mask, in
   memset(&next, 0, sizeof next);
   next.sa_handler = handler;
   next.sa_flags = flags;
-  memcpy(&next.sa_mask, &mask, sizeof mask);
+  putBits(next.sa_mask, mask);
   return actOn(signal, &next, &previous) < 0 ? SIG_ERR : previous.sa_handler;
 }
 

@@ -55,6 +55,20 @@ class ValuesTest : public QObject {
     return snaps.size() == 1 ? snaps.first() : QString();
   }
 
+  // A program and its library, where the library can be replaced.
+  QString library() const { return m_line.path("libon_demand_library.so"); }
+  static bool replaceBy(const QString& other, const QString& file) {
+    return (!QFile::exists(file) || QFile::remove(file)) && QFile::copy(other, file);
+  }
+  QString recordWithLibrary(const QString& memory) {
+    const QString program = m_line.path("on_demand");
+    if (!replaceBy(ON_DEMAND_PROGRAM, program) || !replaceBy(ON_DEMAND_LIBRARY, library())) return {};
+    m_line.environment().insert("LD_LIBRARY_PATH", m_line.folder());
+    QString snap = record(program, memory);
+    m_line.environment().remove("LD_LIBRARY_PATH");
+    return snap;
+  }
+
  private slots:
   void initTestCase() {
     QVERIFY(m_line.isReady());
@@ -154,15 +168,11 @@ class ValuesTest : public QObject {
 
   // Nor are its lines and functions where they were.
   void aFrameIsNotNamedByAnotherBuildOfItsLibrary() {
-    const QString program = m_line.path("on_demand"), library = m_line.path("libon_demand_library.so");
-    QVERIFY(QFile::copy(ON_DEMAND_PROGRAM, program) && QFile::copy(ON_DEMAND_LIBRARY, library));
-    m_line.environment().insert("LD_LIBRARY_PATH", m_line.folder());
-    const QString snap = record(program, "stacks");
-    m_line.environment().remove("LD_LIBRARY_PATH");
+    const QString snap = recordWithLibrary("stacks");
     QVERIFY(!snap.isEmpty());
     const Ran same = m_line.traceback({"print", "--values", snap});
     QVERIFY2(same.out.contains("#0   on_demand_library  on_demand_library.c:"), same.out);
-    QVERIFY(QFile::remove(library) && QFile::copy(ON_DEMAND_PLUGIN, library));
+    QVERIFY(replaceBy(ON_DEMAND_PLUGIN, library()));
     const Ran other = m_line.traceback({"print", "--values", snap});
     QCOMPARE(other.status, 0);
     QVERIFY2(other.err.contains("not the one that ran"), other.err);
@@ -170,18 +180,12 @@ class ValuesTest : public QObject {
   }
 
   void aVariableIsNotReadByAnotherBuildOfItsLibrary() {
-    const QString program = m_line.path("on_demand"), library = m_line.path("libon_demand_library.so");
-    QFile::remove(program);
-    QFile::remove(library);
-    QVERIFY(QFile::copy(ON_DEMAND_PROGRAM, program) && QFile::copy(ON_DEMAND_LIBRARY, library));
-    m_line.environment().insert("LD_LIBRARY_PATH", m_line.folder());
-    const QString snap = record(program, "writable");
-    m_line.environment().remove("LD_LIBRARY_PATH");
+    const QString snap = recordWithLibrary("writable");
     QVERIFY(!snap.isEmpty());
     const QStringList call{"print", "--values", "--global", "on_demand_nowhere", snap};
     const Ran same = m_line.traceback(call);
     QVERIFY2(same.out.contains("\non_demand_nowhere = 0x0"), same.out);
-    QVERIFY(QFile::remove(library) && QFile::copy(ON_DEMAND_PLUGIN, library));
+    QVERIFY(replaceBy(ON_DEMAND_PLUGIN, library()));
     const Ran other = m_line.traceback(call);
     QCOMPARE(other.status, 0);
     QVERIFY2(other.out.contains("\non_demand_nowhere = ") && other.out.contains("No symbol"), other.out);

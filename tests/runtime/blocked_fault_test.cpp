@@ -34,9 +34,7 @@ class BlockedFaultTest : public QObject {
     const Outcome actual = traced.run({kind});
     QCOMPARE(expected.status, 0);
     QVERIFY(!expected.output.isEmpty());
-    QCOMPARE(actual.output, expected.output);
-    QCOMPARE(actual.killed, expected.killed);
-    QCOMPARE(actual.status, expected.status);
+    COMPARE_OUTCOMES(actual, expected);
     QVERIFY(std::filesystem::exists(traced.ringFolder()));
   }
 

@@ -84,9 +84,7 @@ class BreakdownTest : public QObject {
     const Outcome expected = plain.run(arguments);
     QVERIFY(expected.killed || expected.status == 7);
     const Outcome actual = traced.run(arguments);
-    QCOMPARE(actual.output, expected.output);
-    QCOMPARE(actual.killed, expected.killed);
-    QCOMPARE(actual.status, expected.status);
+    COMPARE_OUTCOMES(actual, expected);
     if (leaves == Nothing) return;
 
     if (leaves == RingsOrSnap && traced.snaps().empty()) {

@@ -60,9 +60,7 @@ class ConfinementTest : public QObject {
       const Outcome expected = plain.run(arguments(plain));
       if (expected.status == kNotPermitted) QSKIP(expected.errors);
       const Outcome actual = traced.run(arguments(traced));
-      QCOMPARE(actual.output, expected.output);
-      QCOMPARE(actual.killed, expected.killed);
-      QCOMPARE(actual.status, expected.status);
+      COMPARE_OUTCOMES(actual, expected);
 
       const bool faults = std::string_view(end) == "fault";
       const auto made = recovered(traced);
@@ -106,9 +104,7 @@ class ConfinementTest : public QObject {
     const Outcome expected = plain.run(arguments(plain));
     if (expected.status == kNotPermitted) QSKIP(expected.errors);
     const Outcome actual = traced.run(arguments(traced));
-    QCOMPARE(actual.output, expected.output);
-    QCOMPARE(actual.killed, expected.killed);
-    QCOMPARE(actual.status, expected.status);
+    COMPARE_OUTCOMES(actual, expected);
 
     recovered(traced);
     QCOMPARE(traced.snaps().size(), 1u);

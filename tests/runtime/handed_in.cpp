@@ -18,7 +18,6 @@
 #include "runtime/inject/rings/segment.h"
 #include "runtime/inject/rings/wrap.h"
 #include "runtime/inject/signals/alternate_stack.h"
-#include "runtime/inject/signals/fault.h"
 #include "runtime/inject/signals/held_faults.h"
 #include "runtime/inject/signals/own_fault.h"
 #include "runtime/inject/snaps/collector.h"
@@ -185,7 +184,6 @@ void makeAlternateStack(Thread&) {}
 void dropAlternateStack(Thread&) {}
 void leaveLostRing() {}
 void holdBlocked(std::uint64_t) {}
-void leaveAbort() {}
 void leaveGhost(ucontext_t&) {}
 
 RingName fileName(const Ring& ring) {

@@ -31,9 +31,7 @@ class InterpositionTest : public QObject {
     Outcome expected;
     const Outcome actual = ranAlike(plain, traced, {kind}, expected);
     QVERIFY(!expected.output.isEmpty());
-    QCOMPARE(actual.output, expected.output);
-    QCOMPARE(actual.killed, expected.killed);
-    QCOMPARE(actual.status, expected.status);
+    COMPARE_OUTCOMES(actual, expected);
     QVERIFY(std::filesystem::exists(traced.ringFolder()));
   }
 

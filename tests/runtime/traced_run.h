@@ -18,6 +18,14 @@ struct Outcome {
   QByteArray output, errors;
 };
 
+// With QTest: what the program did is the same.
+#define COMPARE_OUTCOMES(actual, expected)        \
+  do {                                            \
+    QCOMPARE((actual).output, (expected).output); \
+    QCOMPARE((actual).killed, (expected).killed); \
+    QCOMPARE((actual).status, (expected).status); \
+  } while (false)
+
 class TracedRun {
  public:
   explicit TracedRun(QString program = QStringLiteral("traced"));

@@ -66,9 +66,7 @@ class WaitingTest : public QObject {
     if (!clock.isEmpty()) traced.setVariable("TRACEBACK_CLOCK", clock);
     const Outcome expected = plain.run({kind}), actual = traced.run({kind});
     QVERIFY(expected.output.size() > 50);
-    QCOMPARE(actual.output, expected.output);
-    QCOMPARE(actual.killed, expected.killed);
-    QCOMPARE(actual.status, expected.status);
+    COMPARE_OUTCOMES(actual, expected);
     QVERIFY(std::filesystem::exists(traced.ringFolder()));
   }
 

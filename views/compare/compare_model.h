@@ -19,6 +19,7 @@ class CompareModel : public QAbstractTableModel {
 
   // Null for none. The rows outlive it or the next call.
   void setRows(std::shared_ptr<const model::Trace> trace, model::ThreadIndex thread, const CompareRows* rows);
+  bool hasRows() const { return m_rows != nullptr; }
   // Around a change of the rows.
   void beginChange() { beginResetModel(); }
   void endChange() { endResetModel(); }

@@ -1,6 +1,13 @@
 // Functions of libc that look at who called them, or do not return: ours run a little before them and
 // then jump to them, with the caller's return address and registers as they were.
 
+  // Straight to libc's; to `unknown` if that was not looked up yet.
+  .macro pass_on name, unknown
+  cmpq $0, traceback_real_\name(%rip)
+  je \unknown
+  jmp *traceback_real_\name(%rip)
+  .endm
+
   // With `values`, only for calls with one of them as first argument, for these are many.
   .macro hooked name, before, values:vararg
   .globl \name
@@ -11,9 +18,7 @@
   .ifc \name,__sigsetjmp // only with a mask to be kept
   testl %esi, %esi
   jnz 1f
-  cmpq $0, traceback_real_\name(%rip)
-  je 1f
-  jmp *traceback_real_\name(%rip)
+  pass_on \name, 1f
 1:
   .endif
   .ifc \name,syscall // executing a program is the same by this way
@@ -31,9 +36,7 @@
   cmpl $\value, %edi
   je 1f
   .endr
-  cmpq $0, traceback_real_\name(%rip)
-  je 1f
-  jmp *traceback_real_\name(%rip)
+  pass_on \name, 1f
 1:
   .endif
   pushq %rdi
@@ -101,9 +104,7 @@
   .cfi_adjust_cfa_offset -8
   ret
 6:
-  cmpq $0, traceback_real_syscall(%rip)
-  je 1b
-  jmp *traceback_real_syscall(%rip)
+  pass_on \name, 1b
   .endif
   .cfi_endproc
   .size \name, . - \name

@@ -5,9 +5,8 @@
 
 #include <signal.h>
 
-#include <cstring>
-
 #include "runtime/inject/rings/thread.h"
+#include "runtime/inject/signals/mask.h"
 
 namespace traceback::inject {
 
@@ -17,7 +16,7 @@ class MaskedWait {
   explicit MaskedWait(const sigset_t* mask) : m_before(thread().waitMask) {
     WaitMask own{};
     if (mask != nullptr) {
-      std::memcpy(&own.blocked, mask, sizeof own.blocked);
+      own.blocked = bitsOf(*mask);
       own.inForce = true;
     }
     thread().waitMask = own;

@@ -4,9 +4,9 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 
-#include "runtime/inject/kernel/system.h"
 #include "runtime/inject/libc/libc.h"
 #include "runtime/inject/signals/held_faults.h"
+#include "runtime/inject/signals/mask.h"
 
 using namespace traceback::inject;
 
@@ -23,14 +23,11 @@ int changeBit(int how, int number) {
 
 // Masks as BSD had them, of the first signals.
 int changeFirst(int how, int mask) {
-  const std::uint64_t first = static_cast<unsigned>(mask);
   sigset_t signals, previous;
   sigemptyset(&signals);
-  memcpy(&signals, &first, sizeof first);
+  putBits(signals, static_cast<unsigned>(mask));
   if (sigprocmask(how, &signals, &previous) < 0) return -1;
-  unsigned before;
-  memcpy(&before, &previous, sizeof before);
-  return static_cast<int>(before);
+  return static_cast<int>(static_cast<unsigned>(bitsOf(previous)));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "runtime/inject/signals/fault.h"
 #include "runtime/inject/signals/handlers.h"
 #include "runtime/inject/signals/held_faults.h"
+#include "runtime/inject/signals/mask.h"
 #include "runtime/inject/snaps/policy_file.h"
 
 namespace traceback::inject {
@@ -54,9 +55,8 @@ bool endsProcess(int signal) {
 
 // Signals whose default action ends the process because something is wrong with it.
 bool isFatal(int signal) {
-  const std::uint64_t bit = std::uint64_t{1} << (signal - 1);
-  if ((policy().ignoreSignals & bit) != 0) return false;
-  if ((policy().snapSignals & bit) != 0) return endsProcess(signal);
+  if ((policy().ignoreSignals & bitOf(signal)) != 0) return false;
+  if ((policy().snapSignals & bitOf(signal)) != 0) return endsProcess(signal);
   switch (signal) {
     case SIGSEGV:
     case SIGBUS:
@@ -104,7 +104,7 @@ void remember(Entry& entry, const Action& program) {
 
 Action asKept(Action action) {
   action.flags &= knownFlags | kRestorerFlag;
-  action.mask &= ~((std::uint64_t{1} << (SIGKILL - 1)) | (std::uint64_t{1} << (SIGSTOP - 1)));
+  action.mask &= ~kNeverBlocked;
   return action;
 }
 
@@ -163,7 +163,7 @@ void watchSignals() {
     remember(entries[signal], present);
     const Action action = kernelActionFor(signal, present);
     if (action.handler != present.handler) kernelSigaction(signal, &action, nullptr);
-    if (isFatal(signal)) fatal |= std::uint64_t{1} << (signal - 1);
+    if (isFatal(signal)) fatal |= bitOf(signal);
   }
   beginHolding(fatal);
   __atomic_store_n(&watched, true, __ATOMIC_RELEASE);

@@ -120,8 +120,6 @@ void meetFault(int signal, siginfo_t* info, void* data) {
 
 void expectAbort(std::uint64_t frame) { thread().abortFrame = frame; }
 
-void leaveAbort() { thread().abortFrame = 0; }
-
 bool goesBackToAbort(int signal, const ucontext_t& context) {
   constexpr std::uint64_t kMostBelow = 64 << 10;
   const std::uint64_t below =

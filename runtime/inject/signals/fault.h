@@ -13,8 +13,6 @@ void meetFault(int signal, siginfo_t* info, void* context);
 
 // libc's abort() is called, whose frames lie below `frame`.
 void expectAbort(std::uint64_t frame);
-// It, or the handler that it has called, is left by a jump or an exception.
-void leaveAbort();
 // Whether the program's handler, which goes back to what it interrupted, so goes back to abort(). That then
 // has the kernel end the process, and calls nobody.
 bool goesBackToAbort(int signal, const ucontext_t& context);

@@ -15,6 +15,7 @@
 #include "runtime/inject/signals/fault.h"
 #include "runtime/inject/signals/held_faults.h"
 #include "runtime/inject/signals/levels.h"
+#include "runtime/inject/signals/mask.h"
 #include "runtime/inject/signals/own_fault.h"
 
 // In handler.S.
@@ -28,6 +29,10 @@ namespace traceback::inject {
 
 namespace {
 
+void* originalOf(void* address) {
+  return reinterpret_cast<void*>(originalAddress(reinterpret_cast<std::uint64_t>(address)));
+}
+
 // While it lives the program's handler sees original addresses. What it changes stays changed.
 class OriginalAddresses {
  public:
@@ -38,10 +43,8 @@ class OriginalAddresses {
     pc = static_cast<greg_t>(m_shown);
     // These say where the instruction is.
     if ((signal == SIGILL || signal == SIGFPE || signal == SIGTRAP) && info.si_code > 0)
-      info.si_addr = reinterpret_cast<void*>(originalAddress(reinterpret_cast<std::uint64_t>(info.si_addr)));
-    if (signal == SIGSYS && info.si_code > 0)
-      info.si_call_addr =
-          reinterpret_cast<void*>(originalAddress(reinterpret_cast<std::uint64_t>(info.si_call_addr)));
+      info.si_addr = originalOf(info.si_addr);
+    if (signal == SIGSYS && info.si_code > 0) info.si_call_addr = originalOf(info.si_call_addr);
     m_stackHidden = hideAlternateStack(thread(), context, m_stack);
   }
   ~OriginalAddresses() {
@@ -75,10 +78,8 @@ bool interruptsMaskedWait(const ucontext_t& context) {
 
 // What the kernel would have blocked while the program's handler runs.
 std::uint64_t maskOf(const Action& action, int signal, const ucontext_t& context, bool inWait) {
-  std::uint64_t interrupted;
-  memcpy(&interrupted, &context.uc_sigmask, sizeof interrupted);
-  if (inWait) interrupted = thread().waitMask.blocked;
-  const std::uint64_t itself = (action.flags & SA_NODEFER) != 0 ? 0 : std::uint64_t{1} << (signal - 1);
+  const std::uint64_t interrupted = inWait ? thread().waitMask.blocked : bitsOf(context.uc_sigmask);
+  const std::uint64_t itself = (action.flags & SA_NODEFER) != 0 ? 0 : bitOf(signal);
   return interrupted | action.mask | itself;
 }
 

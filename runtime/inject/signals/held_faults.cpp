@@ -4,13 +4,11 @@
 
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/thread.h"
-#include "runtime/inject/signals/actions.h"
+#include "runtime/inject/signals/mask.h"
 
 namespace traceback::inject {
 
 namespace {
-
-constexpr std::uint64_t bitOf(int signal) { return std::uint64_t{1} << (signal - 1); }
 
 constexpr std::uint64_t kFaults = bitOf(SIGSEGV) | bitOf(SIGBUS) | bitOf(SIGILL) | bitOf(SIGFPE);
 constinit std::uint64_t holdable = 0;
@@ -18,13 +16,11 @@ constinit std::uint64_t holdable = 0;
 constexpr int kBlock = 0, kUnblock = 1;
 static_assert(kBlock == SIG_BLOCK && kUnblock == SIG_UNBLOCK);
 
-// Of a sigset_t the kernel knows the first word.
-std::uint64_t bitsOf(const sigset_t& set) {
-  std::uint64_t bits;
-  memcpy(&bits, &set, sizeof bits);
-  return bits;
+// Of what the program wants blocked, what the kernel need not block. It goes on with what was put off.
+std::uint64_t toHold(const Thread& t, std::uint64_t blocked) {
+  const bool isAlone = t.state != ThreadState::Shared && t.sharers == 0;
+  return isAlone ? blocked & holdable & ~t.putOffFaults : 0;
 }
-void putBits(sigset_t& set, std::uint64_t bits) { memcpy(&set, &bits, sizeof bits); }
 
 void changeKernelMask(int how, std::uint64_t bits) {
   if (bits != 0) systemCall(__NR_rt_sigprocmask, how, asLong(&bits), 0, 8);
@@ -70,7 +66,7 @@ void beginHolding(std::uint64_t signals) { holdable = signals & kFaults; }
 
 void holdBlocked(std::uint64_t blocked) {
   Thread& t = thread();
-  const std::uint64_t open = blocked & holdable & ~t.putOffFaults;
+  const std::uint64_t open = toHold(t, blocked);
   if (open == 0 || process.sandboxed) return;
   t.heldFaults |= open;
   compilerBarrier();
@@ -92,16 +88,21 @@ int changeMask(int how, const sigset_t* next, sigset_t* previous,
   const std::uint64_t before = t.heldFaults;
   sigset_t kernels;
   if (next != nullptr) {
-    // The kernel goes on blocking what was put off; and what it lets in now is not held any more.
-    const bool mayHold = t.state != ThreadState::Shared && t.sharers == 0;
-    std::uint64_t held = before & ~wanted;
-    if (how != SIG_UNBLOCK) held = mayHold ? wanted & holdable & ~t.putOffFaults : 0;
+    const std::uint64_t held = how == SIG_UNBLOCK ? 0 : toHold(t, wanted);
     kernels = *next;
-    if (how != SIG_UNBLOCK) putBits(kernels, wanted & ~held);
-    if (how == SIG_BLOCK) held |= before;
-    if (how == SIG_UNBLOCK) t.putOffFaults &= ~wanted;
-    if (how == SIG_SETMASK) t.putOffFaults &= wanted;
-    t.heldFaults = held;
+    putBits(kernels, wanted & ~held);
+    switch (how) {
+      case SIG_BLOCK:
+        t.heldFaults = before | held;
+        break;
+      case SIG_UNBLOCK:
+        t.heldFaults = before & ~wanted;
+        t.putOffFaults &= ~wanted;
+        break;
+      default:
+        t.heldFaults = held;
+        t.putOffFaults &= wanted;
+    }
     compilerBarrier();
   }
   const int result = real(how, next == nullptr ? nullptr : &kernels, previous);
@@ -124,9 +125,7 @@ void blockAllHeld() {
   blockHeld(&all);
 }
 
-bool isHeld(int signal) {
-  return signal < 32 && (thread().heldFaults & bitOf(signal)) != 0 && !process.sandboxed;
-}
+bool isHeld(int signal) { return (thread().heldFaults & bitOf(signal)) != 0 && !process.sandboxed; }
 
 bool isPutOffAsHeld(int signal, const siginfo_t& info, ucontext_t& context) {
   const bool sent = info.si_code <= 0 || (signal == SIGBUS && info.si_code == BUS_MCEERR_AO);
@@ -151,9 +150,9 @@ HandlersMask::HandlersMask(ucontext_t& context) : m_context(context) {
 }
 
 std::uint64_t HandlersMask::enter(std::uint64_t blocked) {
+  if (process.sandboxed) return blocked;
   Thread& t = thread();
-  if (process.sandboxed || t.state == ThreadState::Shared || t.sharers != 0) return blocked;
-  t.heldFaults = blocked & holdable & ~t.putOffFaults;
+  t.heldFaults = toHold(t, blocked);
   return blocked & ~t.heldFaults;
 }
 
@@ -162,7 +161,7 @@ HandlersMask::~HandlersMask() {
   Thread& t = thread();
   const std::uint64_t blocked = bitsOf(m_context.uc_sigmask);
   t.putOffFaults &= blocked;
-  t.heldFaults = t.state == ThreadState::Shared || t.sharers != 0 ? 0 : blocked & holdable & ~t.putOffFaults;
+  t.heldFaults = toHold(t, blocked);
   putBits(m_context.uc_sigmask, blocked & ~t.heldFaults);
 }
 

@@ -6,7 +6,6 @@
 #include "runtime/inject/rings/ghost.h"
 #include "runtime/inject/rings/rings.h"
 #include "runtime/inject/rings/segment.h"
-#include "runtime/inject/signals/fault.h"
 
 namespace traceback::inject {
 
@@ -114,9 +113,9 @@ bool leaveAbandonedLevels(Thread& t, std::uint64_t stackPointer) {
 }
 
 void expectJump() {
-  leaveAbort();
-  if (inForkedChild()) return;
   Thread& t = thread();
+  t.abortFrame = 0;
+  if (inForkedChild()) return;
   if (t.level == 0) return;
   const SignalsBlocked blocked(kAllButFaults);  // for a handler might fork, and the child has another ring
   if (t.state != ThreadState::Traced || t.level == 0 || t.level >= format::kMaxSegments) return;

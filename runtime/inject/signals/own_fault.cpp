@@ -10,6 +10,7 @@
 #include "runtime/inject/rings/wrap.h"
 #include "runtime/inject/signals/handlers.h"
 #include "runtime/inject/signals/held_faults.h"
+#include "runtime/inject/signals/mask.h"
 
 namespace traceback::inject {
 
@@ -78,10 +79,8 @@ bool isLostProcessFile(std::uint64_t address) {
 // Whether the runtime was interrupted where it had blocked all but faults; of these, one may have been put
 // off.
 bool isWhereFaultsAreLetIn(const ucontext_t& context) {
-  constexpr std::uint64_t kNever = (std::uint64_t{1} << (SIGKILL - 1)) | (std::uint64_t{1} << (SIGSTOP - 1));
-  std::uint64_t mask;
-  memcpy(&mask, &context.uc_sigmask, sizeof mask);
-  return (mask | kNever | ~kAllButFaults) == kAllSignals && interruptsRuntime(context);
+  return (bitsOf(context.uc_sigmask) | kNeverBlocked | ~kAllButFaults) == kAllSignals &&
+         interruptsRuntime(context);
 }
 
 // The runtime blocks the signal, too, and it is pending until the mask is the program's again.

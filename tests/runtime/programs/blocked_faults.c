@@ -15,6 +15,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "kinds.h"
 #include "module.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -342,19 +343,13 @@ static void fault(void) { faultBlocked(0); }
 static void handledFault(void) { faultBlocked(1); }
 
 int main(int argc, char** argv) {
-  static const struct {
-    const char* name;
-    void (*run)(void);
-  } kinds[] = {{"masks", masks}, {"sent signals", sentSignals},  {"contexts", contexts},
-               {"jumps", jumps}, {"inheritance", inheritance},   {"waits", waits},
-               {"fault", fault}, {"handled fault", handledFault}};
+  static const struct kind kinds[] = {
+      {"masks", masks}, {"sent signals", sentSignals},  {"contexts", contexts},
+      {"jumps", jumps}, {"inheritance", inheritance},   {"waits", waits},
+      {"fault", fault}, {"handled fault", handledFault}};
   count(&counter, 3);
   how = argc > 2 ? argv[2] : "";
-  for (size_t i = 0; argc > 1 && i < sizeof kinds / sizeof *kinds; ++i)
-    if (!strcmp(argv[1], kinds[i].name)) {
-      kinds[i].run();
-      count(&counter, 3);
-      return 0;
-    }
-  return 99;
+  if (!RUN_KIND(kinds, argv[1])) return 99;
+  count(&counter, 3);
+  return 0;
 }

@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "kinds.h"
 #include "module.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -296,25 +297,18 @@ static void handlersBehindAFilter(void) {
 }
 
 int main(int argc, char** argv) {
-  static const struct {
-    const char* name;
-    void (*run)(void);
-  } kinds[] = {{"library in front", libraryInFront},
-               {"failed execs", failedExecs},
-               {"vforked", vforked},
-               {"masked waits", maskedWaits},
-               {"handlers that wait", handlersThatWait},
-               {"fault and end", faultAndEnd},
-               {"handlers behind a filter", handlersBehindAFilter},
-               {"aborts", aborts},
-               {"asks for filters", asksForFilters}};
+  static const struct kind kinds[] = {{"library in front", libraryInFront},
+                                      {"failed execs", failedExecs},
+                                      {"vforked", vforked},
+                                      {"masked waits", maskedWaits},
+                                      {"handlers that wait", handlersThatWait},
+                                      {"fault and end", faultAndEnd},
+                                      {"handlers behind a filter", handlersBehindAFilter},
+                                      {"aborts", aborts},
+                                      {"asks for filters", asksForFilters}};
   count(&counter, 3);
   ending = argc > 2 ? argv[2] : "return";
-  for (size_t i = 0; argc > 1 && i < sizeof kinds / sizeof *kinds; ++i)
-    if (!strcmp(argv[1], kinds[i].name)) {
-      kinds[i].run();
-      count(&counter, 3);
-      return 0;
-    }
-  return 99;
+  if (!RUN_KIND(kinds, argv[1])) return 99;
+  count(&counter, 3);
+  return 0;
 }

@@ -25,6 +25,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "kinds.h"
 #include "module.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -535,21 +536,15 @@ static void rawAction(void) {
 }
 
 int main(int argc, char** argv) {
-  static const struct {
-    const char* name;
-    void (*run)(void);
-  } kinds[] = {{"actions", everyAction}, {"old", oldFunctions}, {"delivery", delivery},
-               {"nesting", nesting},     {"stacks", stacks},    {"overflow", overflow},
-               {"children", children},   {"threads", threads},  {"unwinding", unwinding},
-               {"abort", abortHandled},  {"raw", rawAction},    {"restart", restart},
-               {"masks", masks},         {"cores", cores}};
+  (void)argc;
+  static const struct kind kinds[] = {
+      {"actions", everyAction}, {"old", oldFunctions},   {"delivery", delivery}, {"nesting", nesting},
+      {"stacks", stacks},       {"overflow", overflow},  {"children", children}, {"threads", threads},
+      {"unwinding", unwinding}, {"abort", abortHandled}, {"raw", rawAction},     {"restart", restart},
+      {"masks", masks},         {"cores", cores}};
   count(&counter, 3);
-  for (size_t i = 0; argc > 1 && i < sizeof kinds / sizeof *kinds; ++i)
-    if (!strcmp(argv[1], kinds[i].name)) {
-      kinds[i].run();
-      count(&counter, 3);
-      printf("counter %lu\n", (unsigned long)counter % 2);
-      return 0;
-    }
-  return 99;
+  if (!RUN_KIND(kinds, argv[1])) return 99;
+  count(&counter, 3);
+  printf("counter %lu\n", (unsigned long)counter % 2);
+  return 0;
 }

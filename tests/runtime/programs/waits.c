@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "kinds.h"
 #include "module.h"
 
 static volatile uint64_t counter;
@@ -312,18 +313,14 @@ static void runCancelling(void) {
 }
 
 int main(int argc, char** argv) {
-  static const struct {
-    const char* name;
-    void (*run)(void);
-  } kinds[] = {{"events", runEvents},
-               {"sleeps", runSleeps},
-               {"children", runChildren},
-               {"threads", runThreads},
-               {"cancelling", runCancelling}};
+  static const struct kind kinds[] = {{"events", runEvents},
+                                      {"sleeps", runSleeps},
+                                      {"children", runChildren},
+                                      {"threads", runThreads},
+                                      {"cancelling", runCancelling}};
   setvbuf(stdout, NULL, _IOLBF, 0);
   count(&counter, 1);
-  for (size_t i = 0; argc > 1 && i < sizeof kinds / sizeof *kinds; ++i)
-    if (!strcmp(argv[1], kinds[i].name)) kinds[i].run();
+  RUN_KIND(kinds, argv[1]);
   if (argc > 2) kill(getpid(), SIGKILL);
   return 0;
 }
