@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "app/traceback/command.h"
+#include "app/traceback/large_pages.h"
 #include "app/traceback/output.h"
 #include "app/traceback/own_interrupts.h"
 #include "app/traceback/policy_check.h"
@@ -81,6 +82,7 @@ int parseAndRun(std::vector<std::string> arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  startInLargePages(argv);
   holdClosedStreams();
   // A reader that goes away (`| head`) is no error to report, but a file that hits its size limit is. A
   // program that is executed has the default again, which it would not if the signal were ignored.
