@@ -15,7 +15,10 @@ namespace traceback::app {
 namespace {
 
 constexpr const char* kVariable = "GLIBC_TUNABLES";
-constexpr std::string_view kTunable = "glibc.malloc.hugetlb";
+constexpr std::string_view kLargePages = "glibc.malloc.hugetlb";
+// Memory that a thread takes bit by bit would be of small ones: so 64 MB at once, of which it touches what it
+// uses.
+constexpr std::string_view kTunables = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864";
 // Those that execute no program of the user's, which would inherit the variable.
 constexpr std::array<std::string_view, 2> kCommands{"instrument", "prepare"};
 
@@ -30,12 +33,12 @@ void startInLargePages(char** arguments) {
   if (!std::ranges::contains(kCommands, std::string_view(arguments[1]))) return;
   const char* const before = std::getenv(kVariable);
   std::string tunables = before != nullptr ? before : "";
-  if (tunables.contains(kTunable)) return;
+  if (tunables.contains(kLargePages)) return;
   std::error_code error;
   // Not by the name in /proc: the process would be called "exe".
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) return;
-  tunables += (tunables.empty() ? "" : ":") + std::string(kTunable) + "=1";
+  tunables += (tunables.empty() ? "" : ":") + std::string(kTunables);
   if (setenv(kVariable, tunables.c_str(), 1) != 0) return;
   execv(program.c_str(), arguments);
 }

@@ -56,7 +56,7 @@ class LargePagesTest : public QObject {
     QTest::addColumn<QByteArrayList>("environment");
     QTest::addColumn<QByteArrayList>("tunables");
     using List = QByteArrayList;
-    const QByteArray none = "/nowhere/none", large = "glibc.malloc.hugetlb=1";
+    const QByteArray none = "/nowhere/none", large = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864";
     QTest::newRow("instrument") << List{"instrument", none} << List{} << List{"-", large};
     QTest::newRow("prepare") << List{"prepare", "--cache", none, none} << List{} << List{"-", large};
     QTest::newRow("empty before") << List{"instrument", none} << List{"GLIBC_TUNABLES="} << List{"", large};
