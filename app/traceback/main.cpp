@@ -58,6 +58,7 @@ int parseAndRun(std::vector<std::string> arguments) {
   addView(app, chosen);
   addDoctor(app, chosen);
   addPrepare(app, chosen);
+  addCopy(app, chosen);
   addCompleteWords(app, chosen);
   addCollect(app, chosen);
   addWatch(app, chosen);

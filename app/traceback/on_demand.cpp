@@ -12,6 +12,7 @@
 #include <format>
 
 #include "app/traceback/installation.h"
+#include "app/traceback/large_pages.h"
 #include "app/traceback/output.h"
 #include "loader/elf/elf_image.h"
 #include "loader/mapped_file.h"
@@ -22,30 +23,24 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The child's whole message: an empty one is success, else the file, a zero, and what is wrong.
-void instrumentAndTell(int pipe, const fs::path& input, const fs::path& output,
-                       const instrument::Options& options) {
-  std::string message;
-  {
-    ProgressLine progress("traceback: instrumenting " + input.string());
-    const auto report =
-        instrument::instrumentFile(input, output, options, [&](double part) { progress.show(part); });
-    if (!report) message = report.error().file + '\0' + report.error().message;
-  }
-  for (std::size_t at = 0; at < message.size();) {
-    const ssize_t wrote = write(pipe, message.data() + at, message.size() - at);
-    if (wrote <= 0 && errno != EINTR) break;
-    at += static_cast<std::size_t>(std::max<ssize_t>(wrote, 0));
-  }
-  _exit(0);
-}
-
 std::string readAll(int pipe) {
   std::string text;
   char buffer[1024];
   for (ssize_t got = 0; (got = read(pipe, buffer, sizeof buffer)) > 0 || (got < 0 && errno == EINTR);)
     if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
   return text;
+}
+
+// A process of its own can have large pages. Comes back if it cannot be executed.
+void executeCopy(int pipe, const fs::path& input, const fs::path& output,
+                 const instrument::Options& options) {
+  const auto installation = findInstallation();
+  const auto text = instrument::textOf(options);
+  if (!installation || !text || setenv("TRACEBACK_INSTRUMENT", text->c_str(), 1) != 0) return;
+  askForLargePages();
+  const std::string tell = std::to_string(pipe);
+  execl(installation->program.c_str(), "traceback", "copy", "--tell", tell.c_str(), "--", input.c_str(),
+        output.c_str(), static_cast<char*>(nullptr));
 }
 
 model::Result<void> instrumentInChild(const fs::path& input, const fs::path& output,
@@ -55,7 +50,9 @@ model::Result<void> instrumentInChild(const fs::path& input, const fs::path& out
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
+    executeCopy(ends[1], input, output, options);
     instrumentAndTell(ends[1], input, output, options);
+    _exit(0);
   }
   close(ends[1]);
   const std::string message = readAll(ends[0]);
@@ -66,6 +63,9 @@ model::Result<void> instrumentInChild(const fs::path& input, const fs::path& out
   if (child < 0) return model::fail("no process could be started for the instrumentor");
   if (!WIFEXITED(status))
     return model::fail(std::format("{}: the instrumentor met signal {}", input.string(), WTERMSIG(status)));
+  if (message.empty() && WEXITSTATUS(status) != 0)
+    return model::fail(
+        std::format("{}: the instrumentor ended with {}", input.string(), WEXITSTATUS(status)));
   if (message.empty()) return {};
   const auto end = message.find('\0');
   return model::fail(message.substr(end + 1), message.substr(0, end));
@@ -83,6 +83,23 @@ model::Result<std::uint64_t> identityOf(const fs::path& program) {
 }
 
 }  // namespace
+
+// The whole message: an empty one is success, else the file, a zero, and what is wrong.
+void instrumentAndTell(int pipe, const fs::path& input, const fs::path& output,
+                       const instrument::Options& options) {
+  std::string message;
+  {
+    ProgressLine progress("traceback: instrumenting " + input.string());
+    const auto report =
+        instrument::instrumentFile(input, output, options, [&](double part) { progress.show(part); });
+    if (!report) message = report.error().file + '\0' + report.error().message;
+  }
+  for (std::size_t at = 0; at < message.size();) {
+    const ssize_t wrote = write(pipe, message.data() + at, message.size() - at);
+    if (wrote <= 0 && errno != EINTR) break;
+    at += static_cast<std::size_t>(std::max<ssize_t>(wrote, 0));
+  }
+}
 
 std::optional<std::uint64_t> parseSize(std::string_view text) {
   std::uint64_t value = 0;

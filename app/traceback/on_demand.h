@@ -22,10 +22,14 @@ model::Result<instrument::Options> optionsFromEnvironment();
 model::Result<instrument::Options> usualOptions();
 
 // The copy of `file`, instrumented now if it is not there: in a child process, so that a failure of any
-// kind is a reason and not an end. Shows how far it is on a terminal.
+// kind is a reason and not an end, in which `traceback copy` is executed. Shows how far it is on a terminal.
 model::Result<InstrumentedCache::Known> prepare(const InstrumentedCache& cache,
                                                 const std::filesystem::path& file, InstrumentedCache::Use use,
                                                 const instrument::Options& options);
+
+// What `traceback copy` does: instruments `input`, and writes how that ended to `pipe`, for prepare().
+void instrumentAndTell(int pipe, const std::filesystem::path& input, const std::filesystem::path& output,
+                       const instrument::Options& options);
 
 // "65536", "64K", "1M"; nothing if it is none.
 std::optional<std::uint64_t> parseSize(std::string_view text);

@@ -18,8 +18,8 @@ namespace {
 void becomeOrdinary() {
   for (int descriptor = 0; descriptor <= 2; ++descriptor)
     if (fcntl(descriptor, F_GETFD) < 0) open("/dev/null", O_RDWR);
-  // The progress of a program in the background must not stop it. Nothing is executed that could inherit
-  // this, and with a handler instead writing would be tried for ever.
+  // The progress of a program in the background must not stop it. Nothing but `traceback copy` is executed
+  // that could inherit this, and with a handler instead writing would be tried for ever.
   std::signal(SIGTTOU, SIG_IGN);
   for (const auto resource :
        {RLIMIT_FSIZE, RLIMIT_AS, RLIMIT_DATA, RLIMIT_STACK, RLIMIT_CPU, RLIMIT_NOFILE}) {
