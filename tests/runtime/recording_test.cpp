@@ -79,8 +79,8 @@ class RecordingTest : public QObject {
     QTest::addColumn<std::uint64_t>("least");
     QTest::addColumn<std::uint64_t>("most");
     QTest::newRow("a short run") << "10" << std::uint64_t{100} << std::uint64_t{300};
-    // The history's 120 are there once eight milliseconds have passed; a fast run is over before.
-    QTest::newRow("a run that fills it") << "2000000" << std::uint64_t{1024} << std::uint64_t{2048};
+    // The history's 120 are there once it took eight milliseconds.
+    QTest::newRow("a run that fills it") << "20000000" << std::uint64_t{1024 + 100} << std::uint64_t{2048};
   }
   void aRingTakesMemoryAsItFills() {
     QFETCH(QString, times);
