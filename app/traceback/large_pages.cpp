@@ -5,8 +5,9 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <string>
 #include <string_view>
+
+#include "app/traceback/environment_list.h"
 
 namespace traceback::app {
 
@@ -16,7 +17,7 @@ constexpr const char* kVariable = "GLIBC_TUNABLES";
 constexpr std::string_view kLargePages = "glibc.malloc.hugetlb";
 // Memory that a thread takes bit by bit would be of small ones: so 64 MB at once, of which it touches what it
 // uses.
-constexpr std::string_view kTunables = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864";
+constexpr const char* kTunables = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864";
 // It executes no program of the user's, which would inherit the variable.
 constexpr std::string_view kCommand = "instrument";
 
@@ -28,10 +29,8 @@ bool wouldStartTheSame() { return getauxval(AT_BASE) != 0 && getauxval(AT_SECURE
 
 bool askForLargePages() {
   const char* const before = std::getenv(kVariable);
-  std::string tunables = before != nullptr ? before : "";
-  if (tunables.contains(kLargePages)) return false;
-  tunables += (tunables.empty() ? "" : ":") + std::string(kTunables);
-  return setenv(kVariable, tunables.c_str(), 1) == 0;
+  if (before != nullptr && std::string_view(before).contains(kLargePages)) return false;
+  return addToList(kVariable, kTunables, PlaceInList::First);  // of tunables the last counts, the user's
 }
 
 void startInLargePages(char** arguments) {

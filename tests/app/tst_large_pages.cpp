@@ -78,7 +78,7 @@ class LargePagesTest : public QObject {
                                   << QByteArrayList{"", kLarge};
     QTest::newRow("the user's are kept")
         << "instrument" << QStringList{"GLIBC_TUNABLES=glibc.malloc.arena_max=1"}
-        << QByteArrayList{"glibc.malloc.arena_max=1", "glibc.malloc.arena_max=1:" + kLarge};
+        << QByteArrayList{"glibc.malloc.arena_max=1", kLarge + ":glibc.malloc.arena_max=1"};
     QTest::newRow("the user says so") << "instrument" << QStringList{"GLIBC_TUNABLES=glibc.malloc.hugetlb=0"}
                                       << QByteArrayList{"glibc.malloc.hugetlb=0"};
     QTest::newRow("what needs little does not") << "info" << QStringList{} << QByteArrayList{"-"};

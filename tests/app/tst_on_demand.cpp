@@ -197,6 +197,24 @@ class OnDemandTest : public QObject {
     QCOMPARE(ran.err, QByteArray());
   }
 
+  // It finds the runtime where it would find libc: what it reads there is what the program set.
+  void aPreloadedLibraryIsStillInFrontOfLibc_data() {
+    QTest::addColumn<QStringList>("words");
+    QTest::newRow("of the program") << QStringList{m_program, "handle"};
+    QTest::newRow("of a child") << QStringList{m_program, "child", "execve", m_program, "handle"};
+    QTest::newRow("of a shell's child") << QStringList{m_program, "child", "system", m_program, "handle"};
+    QTest::newRow("of a pipe's child") << QStringList{m_program, "child", "popen", m_program, "handle"};
+  }
+  void aPreloadedLibraryIsStillInFrontOfLibc() {
+    QFETCH(QStringList, words);
+    m_line->environment().insert("LD_PRELOAD", IN_FRONT_LIBRARY);
+    const Ran expected = plain(words), ran = runIt(words);
+    QVERIFY2(expected.out.contains("handler, in front\nhandler of 10, from this process: 1\n"),
+             expected.out.constData());
+    QCOMPARE(ran.out, expected.out);
+    QCOMPARE(ran.status, expected.status);
+  }
+
   void namesAreTheOriginals_data() {
     QTest::addColumn<QString>("program");
     QTest::newRow("as built") << m_program;

@@ -35,16 +35,32 @@ class InterpositionTest : public QObject {
     QVERIFY(std::filesystem::exists(traced.ringFolder()));
   }
 
+  void aPreloadedLibraryIsStillInFrontOfLibc_data() {
+    QTest::addColumn<bool>("first");
+    QTest::newRow("behind the runtime") << false;
+    QTest::newRow("before it") << true;
+  }
   void aPreloadedLibraryIsStillInFrontOfLibc() {
+    QFETCH(bool, first);
     TracedRun plain("interposed"), traced("interposed");
-    const QString library = TracedRun::programPath("libin_front.so");
+    const QString library = TracedRun::programPath("libin_front.so"), runtime = TracedRun::runtimePath();
     plain.setVariable("LD_PRELOAD", library);
-    traced.setVariable("LD_PRELOAD", TracedRun::runtimePath() + ":" + library);
+    traced.setVariable("LD_PRELOAD", first ? library + ":" + runtime : runtime + ":" + library);
     Outcome expected;
     const Outcome actual = ranAlike(plain, traced, {"library in front"}, expected);
     QCOMPARE(expected.output.count(", in front"), 3);
     QCOMPARE(actual.output, expected.output);
     QCOMPARE(actual.status, 0);
+  }
+
+  void anActionThatWasReadFromTheKernelIsTheProgramsOwn() {
+    TracedRun plain("interposed"), traced("interposed");
+    Outcome expected;
+    const Outcome actual = ranAlike(plain, traced, {"reads by itself"}, expected);
+    QVERIFY(expected.output.contains("handler 10"));
+    QCOMPARE(actual.output, expected.output);
+    QCOMPARE(actual.status, SIGXCPU);
+    QCOMPARE(traced.snaps().size(), 1u);
   }
 
   // However the other thread ends it, what the process ends by is the fault, and it is snapped.

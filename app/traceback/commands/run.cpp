@@ -10,6 +10,7 @@
 #include <format>
 
 #include "app/traceback/command.h"
+#include "app/traceback/environment_list.h"
 #include "app/traceback/installation.h"
 #include "app/traceback/learning.h"
 #include "app/traceback/memory_option.h"
@@ -72,20 +73,13 @@ int becomeProgram(const fs::path& file, const std::vector<std::string>& words) {
 constexpr std::uint64_t kLeastBuffer = std::uint64_t{16} << 10;
 constexpr std::uint64_t kGreatestBuffer = std::uint64_t{1} << 30;
 
-// Puts what is ours before what the user has in such a list.
-void addToList(const char* variable, std::string list) {
-  if (const char* others = std::getenv(variable); others != nullptr && *others != '\0')
-    list += std::string(":") + others;
-  setenv(variable, list.c_str(), 1);
-}
-
-model::Result<void> addLibrary(const char* variable, const fs::path& library) {
+model::Result<void> addLibrary(const char* variable, const fs::path& library, PlaceInList place) {
   const std::string& list = library.native();
   if (list.find_first_of(" :") != std::string::npos) {
     return model::fail(
         "the dynamic linker splits such a path: install TraceBack where no space or colon is in it", list);
   }
-  addToList(variable, list);
+  addToList(variable, list, place);
   return {};
 }
 
@@ -119,9 +113,10 @@ model::Result<void> setEnvironment(const RunCall& call, const Installation& inst
                                    const InstrumentedCache& cache, const instrument::Options& options) {
   const auto instrumentation = instrument::textOf(options);
   if (!instrumentation) return std::unexpected(instrumentation.error());
-  if (auto added = addLibrary("LD_PRELOAD", installation.runtime); !added) return added;
-  if (auto added = addLibrary("LD_AUDIT", installation.audit); !added) return added;
-  addToList("GLIBC_TUNABLES", format::kTunable);
+  // Behind the user's, which then find it as they would find libc.
+  if (auto added = addLibrary("LD_PRELOAD", installation.runtime, PlaceInList::Last); !added) return added;
+  if (auto added = addLibrary("LD_AUDIT", installation.audit, PlaceInList::First); !added) return added;
+  addToList("GLIBC_TUNABLES", format::kTunable, PlaceInList::First);
   collect::removeEnded(collect::defaultRingFolder());
   collect::tidyRings(collect::defaultRingFolder(), collect::siteRules().keepRings);
   setenv("TRACEBACK_COLLECTOR", installation.program.c_str(), 1);

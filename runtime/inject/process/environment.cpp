@@ -207,9 +207,10 @@ void takeEnvironment(char** entries, Environment& environment) {
   if (!environment.cache.good()) environment.cache.clear();
   if (!follow || environment.cache.empty()) return forgetChildren();
   keepForChildren("TRACEBACK_AUDIT=0000000000000000");
-  keepListForChildren("GLIBC_TUNABLES", format::kTunable);
-  keepListForChildren("LD_PRELOAD", self.path.c_str());
-  keepListForChildren("LD_AUDIT", audit.c_str());
+  keepListForChildren("GLIBC_TUNABLES", format::kTunable, PlaceInList::First);
+  // Behind the program's own, which then find it as they would find libc.
+  keepListForChildren("LD_PRELOAD", self.path.c_str(), PlaceInList::Last);
+  keepListForChildren("LD_AUDIT", audit.c_str(), PlaceInList::First);
 }
 
 }  // namespace traceback::inject

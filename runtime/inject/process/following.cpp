@@ -16,10 +16,12 @@ namespace {
 // Frames of the program may be small.
 constexpr std::size_t kMostRoom = 256 << 10;
 
+enum class Kind { Whole, FirstOfList, LastOfList };
+
 struct Kept {
   const char* text;      // NAME=value
   std::size_t nameSize;  // with the '='
-  bool list;
+  Kind kind;
 };
 constinit Kept kept[16];
 constinit unsigned keptCount = 0;
@@ -32,7 +34,7 @@ const char* valueIn(const char* entry, const Kept& variable) {
 }
 
 // NAME=value, or what is before it and it.
-void keep(const char* first, const char* second, bool list) {
+void keep(const char* first, const char* second, Kind kind) {
   const std::size_t size = strlen(first) + strlen(second) + 1;
   if (keptCount == sizeof kept / sizeof *kept || size > sizeof pool - poolUsed) {
     complete = false;
@@ -45,7 +47,7 @@ void keep(const char* first, const char* second, bool list) {
   std::size_t nameSize = 0;
   while (to[nameSize++] != '=') {
   }
-  kept[keptCount++] = {to, nameSize, list};
+  kept[keptCount++] = {to, nameSize, kind};
 }
 
 // Whether `part` stands in a list divided by colons or blanks.
@@ -83,13 +85,23 @@ char* append(char* to, const char* text) {
   return to + size;
 }
 
+// "${NAME:+:${NAME}}", say: what the shell's environment has of the list, if anything, with a colon.
+char* appendTheirs(char* to, const Kept& variable, const char* before, const char* behind) {
+  const std::size_t size = variable.nameSize - 1;
+  to = append(to, "\"${");
+  memcpy(to, variable.text, size);
+  to = append(append(append(to + size, ":+"), before), "${");
+  memcpy(to, variable.text, size);
+  return append(append(append(to + size, "}"), behind), "}\"");
+}
+
 }  // namespace
 
-void keepForChildren(const char* entry) { keep(entry, "", false); }
-void keepListForChildren(const char* name, const char* ours) {
+void keepForChildren(const char* entry) { keep(entry, "", Kind::Whole); }
+void keepListForChildren(const char* name, const char* ours, PlaceInList place) {
   Text<64> start;
   start.add(name).add("=");
-  keep(start.c_str(), ours, true);
+  keep(start.c_str(), ours, place == PlaceInList::First ? Kind::FirstOfList : Kind::LastOfList);
 }
 
 void forgetChildren() { keptCount = 0; }
@@ -136,7 +148,7 @@ std::size_t followedSize(Strings environment) {
   for (Strings entry = environment; entry != nullptr && *entry != nullptr; ++entry) {
     size += sizeof(char*);
     for (unsigned i = 0; i < keptCount; ++i)
-      if (kept[i].list && valueIn(*entry, kept[i]) != nullptr)
+      if (kept[i].kind != Kind::Whole && valueIn(*entry, kept[i]) != nullptr)
         size += strlen(kept[i].text) + strlen(*entry) + 2;
   }
   return size > kMostRoom ? 0 : size;
@@ -156,10 +168,15 @@ Strings followed(Strings environment, std::size_t size, void* room) {
       const char* value = valueIn(passed, kept[i]);
       if (value == nullptr || present[i]) continue;
       present[i] = true;
-      if (!kept[i].list || holds(value, kept[i].text + kept[i].nameSize)) break;
+      const char* const ours = kept[i].text + kept[i].nameSize;
+      if (kept[i].kind == Kind::Whole || holds(value, ours)) break;
       passed = text;
-      text = append(text, kept[i].text);
-      if (*value != 0) text = append(append(text, ":"), value);
+      if (kept[i].kind == Kind::LastOfList && *value != 0) {
+        text = append(append(append(text, *entry), ":"), ours);
+      } else {
+        text = append(text, kept[i].text);
+        if (*value != 0) text = append(append(text, ":"), value);
+      }
       *text++ = 0;
       break;
     }
@@ -194,15 +211,10 @@ Command followedCommand(const char* command) {
   for (unsigned i = 0; i < keptCount; ++i) {
     const Kept& variable = kept[i];
     memcpy(to, variable.text, variable.nameSize);
-    to = append(append(to + variable.nameSize, "'"), variable.text + variable.nameSize);
-    *to++ = '\'';
-    if (variable.list) {  // ${NAME:+:$NAME}
-      to = append(to, "\"${");
-      memcpy(to, variable.text, variable.nameSize - 1);
-      to = append(to + variable.nameSize - 1, ":+:$");
-      memcpy(to, variable.text, variable.nameSize - 1);
-      to = append(to + variable.nameSize - 1, "}\"");
-    }
+    to += variable.nameSize;
+    if (variable.kind == Kind::LastOfList) to = appendTheirs(to, variable, "", ":");
+    to = append(append(append(to, "'"), variable.text + variable.nameSize), "'");
+    if (variable.kind == Kind::FirstOfList) to = appendTheirs(to, variable, ":", "");
     *to++ = ' ';
   }
   to = append(to, kShell);

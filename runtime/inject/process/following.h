@@ -8,9 +8,11 @@ namespace traceback::inject {
 
 using Strings = char* const*;
 
-// At the start. `entry` is NAME=value. Of a list the value is our part; the program may have a part, too.
+// At the start. `entry` is NAME=value. Of a list the value is our part; the program may have a part, too,
+// before or behind which ours stands.
+enum class PlaceInList { First, Last };
 void keepForChildren(const char* entry);
-void keepListForChildren(const char* name, const char* ours);
+void keepListForChildren(const char* name, const char* ours, PlaceInList place);
 void forgetChildren();
 
 // Whether a program that is executed by this path may get it: not one that gains rights, or

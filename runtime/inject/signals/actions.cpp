@@ -108,6 +108,15 @@ Action asKept(Action action) {
   return action;
 }
 
+// An action that was read from the kernel by a call that did not come by us has our handler in it: meant is
+// what the program had, whose flags and mask then are its own, too.
+Action meant(const Entry& entry, const Action& wanted) {
+  if (wanted.handler == reinterpret_cast<std::uint64_t>(&runHandler))
+    return isHandler(entry.program) ? entry.program : entry.lastHandler;
+  if (wanted.handler == reinterpret_cast<std::uint64_t>(&meetFault)) return {};
+  return wanted;
+}
+
 // A vfork child, or what else has this memory and actions of its own: what is remembered is not of its
 // signals.
 bool isSharedByAnotherProcess() { return !process.sandboxed && !inForkedChild() && !inOwnProcess(); }
@@ -181,7 +190,7 @@ long programSigaction(int signal, const Action* next, Action* previous) {
   Entry& entry = entries[signal];
   const Action before = entry.program;
   if (next != nullptr) {
-    const Action wanted = asKept(*next);
+    const Action wanted = asKept(meant(entry, *next));
     // First what a handler would look up, then the handler.
     if (isHandler(wanted)) remember(entry, wanted);
     const Action action = kernelActionFor(signal, wanted);

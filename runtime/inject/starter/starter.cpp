@@ -168,7 +168,9 @@ void executeAgain(char** arguments, Entries environment, const char* runtime, st
   auto to = reinterpret_cast<Entries>(memory);
   char* text = reinterpret_cast<char*>(memory) + entries;
   *to++ = text;
-  text = writeVariable(text, kPreload, runtime, preload);
+  // Behind the user's, which then find it as they would find libc.
+  text = preload == nullptr ? writeVariable(text, kPreload, runtime, nullptr)
+                            : writeVariable(text, kPreload, preload, runtime);
   *to++ = text;
   writeVariable(text, kStarted, number.c_str(), name);
   for (; *environment != nullptr; ++environment)

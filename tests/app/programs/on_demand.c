@@ -23,6 +23,7 @@
 
 extern char** environ;
 int on_demand_library(int value);
+__attribute__((weak)) void handle_in_front(int number);  // of a preloaded library
 
 static void printMaps(void) {
   char line[8192];
@@ -134,6 +135,17 @@ static int startChild(const char* how, char** words) {
   return statusOf(child);
 }
 
+static void handle(int number, siginfo_t* info, void* context) {
+  (void)context;
+  printf("handler of %d, from this process: %d\n", number, info->si_pid == getpid());
+}
+static void handleSignal(void) {
+  struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_NODEFER};
+  sigaction(SIGUSR1, &action, NULL);
+  if (handle_in_front != NULL) handle_in_front(SIGUSR1);
+  raise(SIGUSR1);
+}
+
 static void* format(void* to) {
   snprintf(to, 100, "%d %f", 3, 2.5);
   return to;
@@ -182,6 +194,7 @@ int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "maps";
   if (strcmp(what, "names") == 0) printNames(argv);
   if (strcmp(what, "maps") == 0) printMaps();
+  if (strcmp(what, "handle") == 0) handleSignal();
   if (strcmp(what, "stack") == 0) useSmallStack();
   if (strcmp(what, "sandbox") == 0) enterSandbox();
   if (strcmp(what, "title") == 0) {

@@ -261,6 +261,29 @@ static void aborts(void) {
   }
 }
 
+// What is read by a system call of its own and set again by libc's function is what it was.
+static void readsByItself(void) {
+  struct kernelAction {
+    void* handler;
+    unsigned long flags;
+    void* restorer;
+    unsigned long mask;
+  } read;
+  signal(SIGUSR1, handler);
+  for (int number = SIGUSR1; number != 0; number = number == SIGUSR1 ? SIGXCPU : 0) {
+    syscall(SYS_rt_sigaction, number, NULL, &read, sizeof read.mask);
+    struct sigaction again;
+    memset(&again, 0, sizeof again);
+    again.sa_handler = (sighandler_t)read.handler;
+    again.sa_flags = (int)read.flags;
+    sigaction(number, &again, NULL);
+    show("put back", number);
+  }
+  raise(SIGUSR1);
+  fflush(stdout);
+  raise(SIGXCPU);
+}
+
 // Behind a filter that ends the process for whatever else.
 static void calmly(int signal) {
   const char digit = (char)('0' + signal % 10);
@@ -305,6 +328,7 @@ int main(int argc, char** argv) {
                                       {"fault and end", faultAndEnd},
                                       {"handlers behind a filter", handlersBehindAFilter},
                                       {"aborts", aborts},
+                                      {"reads by itself", readsByItself},
                                       {"asks for filters", asksForFilters}};
   count(&counter, 3);
   ending = argc > 2 ? argv[2] : "return";
