@@ -125,6 +125,26 @@ class ConfinementTest : public QObject {
     QVERIFY2(static_cast<int>(whole.size()) >= recorded, qPrintable(QString::number(whole.size())));
   }
 
+  // By which it would be that of another user, or nobody's.
+  void aChildWithoutAUsersNumberHasItsRingsBesideItsParents() {
+    TracedRun plain("confined"), traced("confined");
+    plain.setTraced(false);
+    traced.setVariable("XDG_RUNTIME_DIR", "/nowhere");
+    const std::filesystem::path nobodys = "/dev/shm/traceback-65534";
+    const auto changed = [&nobodys] {
+      std::error_code none;
+      return std::filesystem::last_write_time(nobodys, none);
+    };
+    const auto before = changed();
+    const Outcome expected = plain.run({"users", "fault"});
+    if (expected.status == kNotPermitted) QSKIP(expected.errors);
+    const Outcome actual = traced.run({"users", "fault"});
+    QVERIFY(expected.output.contains("ended "));
+    COMPARE_OUTCOMES(actual, expected);
+    QCOMPARE(traced.snaps().size(), 1u);
+    QVERIFY(changed() == before);
+  }
+
   // Whoever looks for it by its number finds another process there.
   void aChildWithNumbersOfItsOwnAndAnothersProcIsNotRecorded() {
     TracedRun plain("confined"), traced("confined");

@@ -57,16 +57,31 @@ bool makeFolder(const Path& rings, Path& folder) {
   return !failed(made);
 }
 
+// Where the process, or the one that it was forked from, has made its folder.
+constinit Path ringsBefore;
+
+bool makeFolderIn(const Path& rings, Path& folder) {
+  if (!makeFolder(rings, folder)) return false;
+  if (&rings != &ringsBefore) {
+    ringsBefore.clear();
+    ringsBefore.add(rings.c_str());
+  }
+  return true;
+}
+
+// First where it was before: a child in a user name space of its own has the same rights there, but does not
+// know by what number.
 bool findFolder(Path& folder) {
+  if (!ringsBefore.empty() && makeFolderIn(ringsBefore, folder)) return true;
   const Path& runtime = process.environment.runtimeFolder;
   if (!runtime.empty() && runtime.c_str()[0] == '/' && isFolder(runtime.c_str())) {
     Path rings;
     rings.add(runtime.c_str()).add("/traceback");
-    if (makeFolder(rings, folder)) return true;  // it may be that of another user, whom this one was
+    if (makeFolderIn(rings, folder)) return true;  // it may be that of another user, whom this one was
   }
   Path rings;
   rings.add("/dev/shm/traceback-").add(static_cast<std::uint64_t>(systemCall(__NR_geteuid)));
-  if (makeFolder(rings, folder)) return true;
+  if (makeFolderIn(rings, folder)) return true;
   folder.clear();
   return false;
 }

@@ -181,18 +181,21 @@ static void coroutine(void) {
   }
 }
 
-// Goes on in a PID name space of its own; what started it says how that ends.
+// The child goes on; what started it says how that ends.
+static void goOnIn(pid_t child) {
+  need(child >= 0);
+  if (child == 0) return;
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNotPermitted) exit(kNotPermitted);
+  printf("ended %x\n", (unsigned)status);
+  exit(0);
+}
+
+// In a PID name space of its own.
 static void ownNumbers(int withProc) {
   need(!unshare(CLONE_NEWPID | CLONE_NEWNS));
-  const pid_t child = fork();
-  need(child >= 0);
-  if (child != 0) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == kNotPermitted) exit(kNotPermitted);
-    printf("ended %x\n", (unsigned)status);
-    exit(0);
-  }
+  goOnIn(fork());
   need(!mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
   if (withProc) need(!mount("proc", "/proc", "proc", 0, NULL));
   printf("number %d\n", (int)getpid());
@@ -237,6 +240,8 @@ int main(int argc, char** argv) {
   }
   count(&counter, 10);
   if (!strcmp(what, "numbers")) ownNumbers(0);
+  // As nobody that its user name space knows.
+  if (!strcmp(what, "users")) goOnIn((pid_t)syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0));
   if (!strcmp(what, "pausing")) {
     puts("ready");
     fflush(stdout);
