@@ -263,12 +263,12 @@ extern "C" [[gnu::used]] void traceback_before_prctl(int option, long mode, cons
   if (option == kSetSeccomp && (mode == kStrict || (mode == kFilter && filter != nullptr))) enterSandbox();
 }
 
-// Threads that begin behind it may find no folder for their rings any more.
+// Threads that begin behind it may find no folder for their rings any more. Once libc is found nothing here
+// touches errno: a child that shares the memory (Chromium's, which confines its parent) may have zeroes for
+// thread-local storage.
 extern "C" [[gnu::used]] void traceback_before_confinement() {
-  const int error = errno;
   findLibc();
   reserveRings(false);
-  setErrno(error);
 }
 
 extern "C" [[gnu::used]] void traceback_before_syscall(long number, long operation, long,

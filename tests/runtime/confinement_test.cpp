@@ -45,6 +45,7 @@ class ConfinementTest : public QObject {
     QTest::newRow("with a thread that libc does not know") << "clone" << true;
     QTest::newRow("with one that libc did not make") << "clone-alone" << true;
     QTest::newRow("with stacks of its own") << "context" << true;
+    QTest::newRow("with a child that has no storage of libc's") << "storage" << true;
   }
   void itDoesAndEndsAsWithoutTheRuntime() {
     QFETCH(QString, what);

@@ -173,6 +173,20 @@ static void awaitEnd(long tid) {
   usleep(20000);
 }
 
+// A process in this one's memory, with nothing but zeroes where libc's thread-local storage would be.
+static int hasNothing(void* unused) {
+  (void)unused;
+  _exit(chroot("/") || chdir("/"));
+}
+static void childWithoutStorage(char* stackEnd) {
+  static char storage[1 << 15];
+  const int flags = CLONE_VM | CLONE_VFORK | CLONE_SETTLS | SIGCHLD;
+  const pid_t child = clone(hasNothing, stackEnd, flags, NULL, NULL, storage + sizeof storage / 2, NULL);
+  int status = 0;
+  waitpid(child, &status, 0);
+  printf("ended %x\n", (unsigned)status);
+}
+
 static ucontext_t first, second;
 static void coroutine(void) {
   for (int i = 0; i < 100; ++i) {
@@ -293,6 +307,11 @@ int main(int argc, char** argv) {
     __atomic_fetch_add(&counter, own, __ATOMIC_RELAXED);
     __atomic_store_n(&makerIsDone, 1, __ATOMIC_RELEASE);
     awaitEnd(tid);
+  }
+  if (!strcmp(what, "storage")) {
+    need(geteuid() == 0);
+    char* stack = mmap(NULL, kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    childWithoutStorage(stack + kStack);
   }
   if (!strcmp(what, "context")) {
     getcontext(&second);
