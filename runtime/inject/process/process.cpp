@@ -57,31 +57,23 @@ bool makeFolder(const Path& rings, Path& folder) {
   return !failed(made);
 }
 
-// Where the process, or the one that it was forked from, has made its folder.
-constinit Path ringsBefore;
-
-bool makeFolderIn(const Path& rings, Path& folder) {
-  if (!makeFolder(rings, folder)) return false;
-  if (&rings != &ringsBefore) {
-    ringsBefore.clear();
-    ringsBefore.add(rings.c_str());
-  }
-  return true;
-}
+// The folder of the process's rings; in a forked child, the parent's until it has found its own.
+constinit Path rings;
 
 // First where it was before: a child in a user name space of its own has the same rights there, but does not
 // know by what number.
 bool findFolder(Path& folder) {
-  if (!ringsBefore.empty() && makeFolderIn(ringsBefore, folder)) return true;
+  if (!rings.empty() && makeFolder(rings, folder)) return true;
   const Path& runtime = process.environment.runtimeFolder;
   if (!runtime.empty() && runtime.c_str()[0] == '/' && isFolder(runtime.c_str())) {
-    Path rings;
+    rings.clear();
     rings.add(runtime.c_str()).add("/traceback");
-    if (makeFolderIn(rings, folder)) return true;  // it may be that of another user, whom this one was
+    if (makeFolder(rings, folder)) return true;  // it may be that of another user, whom this one was
   }
-  Path rings;
+  rings.clear();
   rings.add("/dev/shm/traceback-").add(static_cast<std::uint64_t>(systemCall(__NR_geteuid)));
-  if (makeFolderIn(rings, folder)) return true;
+  if (makeFolder(rings, folder)) return true;
+  rings.clear();
   folder.clear();
   return false;
 }
