@@ -9,6 +9,7 @@
 #include "runtime/inject/kernel/system.h"
 #include "runtime/inject/libc/libc.h"
 #include "runtime/inject/modules/modules.h"
+#include "runtime/inject/process/following.h"
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/ring_table.h"
 #include "runtime/inject/rings/sharing.h"
@@ -94,6 +95,7 @@ void enterSandbox() {
   if (process.sandboxed || inForkedChild() || !process.recording) return;
   reserveRings(true);
   blockAllHeld();
+  noteReach();
   process.sandboxed = true;
   prepareSandbox();
 }

@@ -126,6 +126,32 @@ class ConfinementTest : public QObject {
     QVERIFY2(static_cast<int>(whole.size()) >= recorded, qPrintable(QString::number(whole.size())));
   }
 
+  void whatIsStartedBehindAFilterIsFollowedWhereItSeesTheRuntime_data() {
+    QTest::addColumn<bool>("sees");
+    QTest::newRow("it does") << true;
+    QTest::newRow("it does not") << false;
+  }
+  void whatIsStartedBehindAFilterIsFollowedWhereItSeesTheRuntime() {
+    QFETCH(bool, sees);
+    const std::filesystem::path runtime = TracedRun::runtimePath().toStdString();
+    const QString hidden = sees ? QString() : QString::fromStdString(runtime.parent_path().string());
+    TracedRun plain("confined"), traced("confined");
+    plain.setTraced(false);
+    for (TracedRun* run : {&plain, &traced}) run->setVariable("LC_ALL", "C");
+    std::filesystem::create_directories(traced.snapFolder());
+    traced.setVariable("TRACEBACK_CACHE", QString::fromStdString(traced.snapFolder().string()));
+    const Outcome expected = plain.run({"filtered-child", "return", hidden});
+    if (expected.status == kNotPermitted) QSKIP(expected.errors);
+    QCOMPARE(expected.output, QByteArray("0\n"));
+    const Outcome actual = traced.run({"filtered-child", "return", hidden});
+    if (sees) {
+      QCOMPARE(actual.output, QByteArray("1\n"));
+    } else {
+      COMPARE_OUTCOMES(actual, expected);
+      QCOMPARE(actual.errors, expected.errors);
+    }
+  }
+
   // By which it would be that of another user, or nobody's.
   void aChildWithoutAUsersNumberHasItsRingsBesideItsParents() {
     TracedRun plain("confined"), traced("confined");

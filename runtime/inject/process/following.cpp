@@ -28,6 +28,7 @@ constinit unsigned keptCount = 0;
 constinit char pool[16384];
 constinit std::size_t poolUsed = 0;
 constinit bool complete = true;
+constinit bool reachableBefore = true;  // as the process began to filter its system calls
 
 const char* valueIn(const char* entry, const Kept& variable) {
   return strncmp(entry, variable.text, variable.nameSize) == 0 ? entry + variable.nameSize : nullptr;
@@ -63,7 +64,7 @@ bool holds(const char* list, const char* part) {
 }
 
 bool filesAreReachable() {
-  if (process.sandboxed) return true;
+  if (process.sandboxed) return reachableBefore;
   for (unsigned i = 0; i < keptCount; ++i) {
     const char* value = kept[i].text + kept[i].nameSize;
     if (value[0] == '/' && failed(systemCall(__NR_access, asLong(value), R_OK))) return false;
@@ -105,6 +106,7 @@ void keepListForChildren(const char* name, const char* ours, PlaceInList place) 
 }
 
 void forgetChildren() { keptCount = 0; }
+void noteReach() { reachableBefore = filesAreReachable(); }
 
 // A name without a slash is looked for in PATH; what cannot be read is found out by executing it.
 bool mayFollow(const char* path) {

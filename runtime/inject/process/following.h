@@ -14,6 +14,8 @@ enum class PlaceInList { First, Last };
 void keepForChildren(const char* entry);
 void keepListForChildren(const char* name, const char* ours, PlaceInList place);
 void forgetChildren();
+// Before system calls are filtered: whether a child can reach our files cannot be asked then.
+void noteReach();
 
 // Whether a program that is executed by this path may get it: not one that gains rights, or
 // that our dynamic linker does not load: a statically linked one, for another machine or C library.

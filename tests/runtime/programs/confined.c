@@ -89,6 +89,12 @@ static void allowLittle(void) {
   need(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
 }
 
+static void allowAll(void) {
+  struct sock_filter filter[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const struct sock_fprog program = {1, filter};
+  need(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
 // With file systems of its own, into which nobody can write at `path`.
 static void mountOver(const char* path, unsigned long flags, const char* options) {
   need(!unshare(CLONE_NEWNS));
@@ -288,6 +294,13 @@ int main(int argc, char** argv) {
   if (!strcmp(what, "filter")) {
     allowLittle();
     threads(atOnce);
+  }
+  // As sandboxes start what they confine; argv[3] is a folder that it does not see.
+  if (!strcmp(what, "filtered-child")) {
+    if (argv[3][0] != 0) readOnly(argv[3]);
+    allowAll();
+    execlp("grep", "grep", "-cm1", "/libtraceback", "/proc/self/maps", NULL);
+    return 9;
   }
   if (!strcmp(what, "descriptors")) {  // as daemons close all that they do not know
     for (int i = 3; i < 1024; ++i) close(i);
