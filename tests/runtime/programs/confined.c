@@ -73,6 +73,11 @@ static void threads(int atOnce) {
   for (int i = 0; i < atOnce; ++i) pthread_join(all[i], NULL);
 }
 
+static void filterBy(struct sock_filter* filter, unsigned short size) {
+  const struct sock_fprog program = {size, filter};
+  need(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
 // Whatever threads of libc need not ends the process.
 static void allowLittle(void) {
   static const int ended[] = {SYS_openat,      SYS_open,   SYS_gettid, SYS_getpid,     SYS_prctl,
@@ -85,14 +90,12 @@ static void allowLittle(void) {
     filter[2 + 2 * i] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
   }
   filter[2 * kEnded + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-  const struct sock_fprog program = {2 * kEnded + 2, filter};
-  need(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+  filterBy(filter, 2 * kEnded + 2);
 }
 
 static void allowAll(void) {
-  struct sock_filter filter[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-  const struct sock_fprog program = {1, filter};
-  need(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+  struct sock_filter filter = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  filterBy(&filter, 1);
 }
 
 // With file systems of its own, into which nobody can write at `path`.
