@@ -84,6 +84,12 @@ def program_share(before: list[int], after: list[int]) -> float:
     return (spent[0] + spent[1]) / max(1, sum(spent))
 
 
+def in_turn(number: int) -> tuple[str, ...]:
+    """The kinds, another of them first from start to start: who is started later finds other memory, and more that is in the caches."""
+    first = number % len(KINDS)
+    return KINDS[first:] + KINDS[:first]
+
+
 def port_of(name: str, kind: str) -> int:
     return PORTS[name] + 100 * KINDS.index(kind)
 
@@ -147,25 +153,25 @@ class Serving:
         bound = {"plain": [], "recorded": lines, "profiled": by_profile}
         files = {*paths, *(line.split("\t")[0] for kind in KINDS for line in bound[kind])}
         starts = []
-        for _ in range(STARTS * rounds):
+        for number in range(STARTS * rounds):
             measure.forget(map(pathlib.Path, files))  # so that they lie elsewhere
             try:
-                starts.append(self.start(original, load, bound, seconds))
+                starts.append(self.start(original, load, bound, seconds, in_turn(number)))
             except ValueError as failure:
                 return {"problem": str(failure)}
         return summary(starts)
 
-    def start(self, server: servers.Server, load: Load, bound: dict[str, list[str]], seconds: int) -> dict[str, list[tuple]]:
-        """By kind, the figures of each turn."""
+    def start(self, server: servers.Server, load: Load, bound: dict[str, list[str]], seconds: int, kinds: Sequence[str]) -> dict[str, list[tuple]]:
+        """By kind, the figures of each turn; started and loaded in the order of `kinds`, and back."""
         turns: dict[str, list[tuple]] = {kind: [] for kind in KINDS}
         standing: dict[str, Standing] = {}
         try:
-            for kind in KINDS:
+            for kind in kinds:
                 standing[kind] = Standing(placed(server, kind), self.runners[kind], "probes" if bound[kind] else "plain", bound[kind])
-            for kind in KINDS:
+            for kind in kinds:
                 figures_of(server, load, kind, WARM)
             for turn in range(TURNS):
-                for kind in KINDS if turn % 2 == 0 else reversed(KINDS):
+                for kind in kinds if turn % 2 == 0 else reversed(kinds):
                     turns[kind].append(figures_of(server, load, kind, seconds))
         finally:
             problems = [f"{kind}: {problem}" for kind, one in standing.items() if (problem := one.stop())]

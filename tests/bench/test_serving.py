@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How the figures of servers' turns and starts are summed up.
+"""How servers are started and loaded in turns, and how their figures are summed up.
 
     test_serving.py
 """
@@ -41,6 +41,13 @@ class Summary(unittest.TestCase):
     def test_the_table_shows_both(self):
         figures = serving.summary([start([100], [90], [100]), start([100], [80], [100])])
         self.assertIn("| a server | 100 | 85 | -15.0 ± 5.0 % | 100 | +0.0 ± 0.0 % | - | - | 10, 10, 10 |", serving.table([("a server", figures)]))
+
+
+class Order(unittest.TestCase):
+    def test_no_kind_is_always_started_first(self):
+        orders = [serving.in_turn(number) for number in range(serving.STARTS)]
+        for place in range(len(serving.KINDS)):
+            self.assertEqual({order[place] for order in orders}, set(serving.KINDS))
 
 
 class Placed(unittest.TestCase):
