@@ -9,6 +9,7 @@
 #include <format>
 #include <string_view>
 
+#include "instrument/analysis/eligibility.h"
 #include "loader/elf/elf_image.h"
 #include "loader/mapped_file.h"
 #include "runtime/format/map.h"
@@ -87,6 +88,10 @@ std::optional<std::string> reasonToRunAsIs(const fs::path& program) {
            "that (traceback run -- PROG)";
   }
   if (image->segment(PT_INTERP) == nullptr) return "statically linked, so the runtime cannot be added";
+  if (!instrument::leavesThreadSlotFree(*image))
+    return "it has more than 4 KB of thread-local storage, which lies where probes look for their ring, so "
+           "it is left "
+           "alone";
   return std::nullopt;
 }
 

@@ -7,6 +7,7 @@
 
 #include "runtime/format/map.h"
 #include "runtime/format/module.h"
+#include "runtime/format/ring.h"
 
 namespace traceback::instrument {
 namespace {
@@ -32,6 +33,12 @@ bool isStatic(const ElfImage& image) {
   if (image.segment(PT_INTERP) != nullptr) return false;
   return image.dynamicValue(DT_DEBUG).has_value() ||
          (image.dynamicValue(DT_FLAGS_1).value_or(0) & DF_1_PIE) != 0;
+}
+
+// A library's storage comes behind the runtime's.
+bool isProgram(const ElfImage& image) {
+  return image.segment(PT_INTERP) != nullptr &&
+         (image.type() == ET_EXEC || image.dynamicValue(DT_DEBUG).has_value());
 }
 
 bool isGo(const ElfImage& image) {
@@ -97,6 +104,12 @@ bool isInstrumented(const ElfImage& image) {
   return false;
 }
 
+bool leavesThreadSlotFree(const ElfImage& image) {
+  const Elf64_Phdr* storage = image.segment(PT_TLS);
+  return storage == nullptr || !isProgram(image) ||
+         format::leavesThreadSlotFree(storage->p_memsz, storage->p_align);
+}
+
 Result<void> checkFile(const ElfImage& image) {
   const auto refuse = [&](std::string why) { return model::fail(std::move(why), image.path()); };
   if (image.type() == ET_REL) return refuse("an object file or kernel module: only what is linked can run");
@@ -116,6 +129,9 @@ Result<void> checkFile(const ElfImage& image) {
   for (const Elf64_Phdr& segment : image.segments())
     if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 && (segment.p_flags & PF_W) != 0)
       return refuse("has writable code");
+  if (!leavesThreadSlotFree(image))
+    return refuse(
+        "a program with more than 4 KB of thread-local storage, which lies where probes look for their ring");
   if (isGo(image))
     return refuse("a Go program: its runtime finds tables by the addresses that calls return to");
   if (hasSymbol(image, {"caml_frametable", "caml_system__frametable", "caml_startup__frametable"}))

@@ -9,12 +9,17 @@ namespace traceback::instrument {
 
 bool isInstrumented(const loader::ElfImage& image);
 
+// Whether the file, if it is a program, leaves the place at which probes find their thread's ring to the
+// runtime (runtime/format/ring.h). Where it does not, nothing in its process is recorded.
+bool leavesThreadSlotFree(const loader::ElfImage& image);
+
 // By what the file says about itself. Refuses, with the reason:
 //   what is no program or library: object files and kernel modules (ET_REL), core files (ET_CORE)
 //   what is instrumented already
 //   static programs, static-pie among them: nothing would load the recorder
 //   the dynamic loader, the vDSO, the recorder itself
 //   code that is changed as it is loaded (DT_TEXTREL), or can be (writable segments)
+//   programs that do not leave the thread slot free
 //   Go (its tables are keyed by return address): .note.go.buildid, .gopclntab, .go.buildinfo or its magic
 //   OCaml (likewise) and Haskell (tables between its code): symbols of their runtime systems
 //   code that is checked against a digest of itself: OpenSSL's FIPS provider, a note of type 0xcafe2a8e by

@@ -58,13 +58,21 @@ inline constexpr std::uint64_t kWindowSize = 1 << 16;
 constexpr bool isAtWindowEnd(std::uint64_t cursor) { return (cursor + sizeof(Word)) % kWindowSize == 0; }
 
 // Offsets from the thread pointer. The runtime's thread-local block is kThreadBlockSize bytes whose
-// initial image is the probation segment's address in every word below kThreadSlotsSize, so the word at
-// kThreadSlot means that wherever the loader put the block, as long as the thread-local storage before it
-// is at most kMaxTlsBefore bytes. The words after the slot are the probes' spill slots.
+// initial image is the probation segment's address in every word, so the word at kThreadSlot means that
+// wherever the loader put the block, as long as the thread-local storage before it leaves that place free.
+// The words after the slot are the probes' spill slots.
 inline constexpr std::int32_t kThreadSlot = -4096;
 inline constexpr std::int32_t kSpillSlot = kThreadSlot + 8;  // the first of kSpillSlots
 inline constexpr unsigned kSpillSlots = 4;
 inline constexpr std::uint32_t kThreadBlockSize = 4096;
+// Whether a program's own thread-local storage (PT_TLS), which lies right below the thread pointer (ELF
+// handling for thread-local storage, 3: variant II), does. `alignment` is a power of two, or 0.
+constexpr bool leavesThreadSlotFree(std::uint64_t size, std::uint64_t alignment) {
+  constexpr std::uint64_t kBlockAlignment = 64, kWords = 1 + kSpillSlots;
+  constexpr std::uint64_t kMost = std::uint64_t{-kThreadSlot} - 8 * kWords;
+  const std::uint64_t unit = alignment > kBlockAlignment ? alignment : kBlockAlignment;
+  return size <= kMost && (size + unit - 1) / unit * unit <= kMost;
+}
 
 struct SegmentHeader {
   std::uint64_t cursor;  // address, in the process, of the word last written

@@ -277,6 +277,19 @@ class OnDemandTest : public QObject {
     QCOMPARE(hasOriginal(maps.out, program), !recorded);
   }
 
+  void aProgramWithThreadStorageWhereTheSlotIsRunsAsItIs() {
+    const QString program = m_program + "_own";
+    const Ran ran = runIt({program, "names"}), before = plain({program, "names"});
+    QCOMPARE(ran.out, before.out);
+    QCOMPARE(ran.status, before.status);
+    QVERIFY2(ran.err.contains("thread-local storage"), ran.err.constData());
+    const QStringList asChild{m_program, "child", "execve", program, "names"};
+    QCOMPARE(runIt(asChild).out, plain(asChild).out);
+    const Ran maps = runIt({m_program, "child", "execve", program});
+    QVERIFY(hasOriginal(maps.out, program));
+    QVERIFY(!hasCopy(maps.out, program));
+  }
+
   void aSandboxedProgramLoadsWhatIsThere() {
     const Ran ran = runIt({m_program, "sandbox", m_plugin});
     QCOMPARE(ran.status, 0);

@@ -197,6 +197,9 @@ class PlanTest : public QObject {
     const Plan sanitized = plan({SANITIZED_PROGRAM});
     QCOMPARE(sanitized.ran.status, 1);
     QVERIFY(sanitized.head["untraced"].toString().contains("sanitizer"));
+    const Plan own = plan({ON_DEMAND_PROGRAM "_own"});
+    QCOMPARE(own.ran.status, 1);
+    QVERIFY(own.head["untraced"].toString().contains("4 KB of thread-local storage"));
     const Plan aligned = plan({ON_DEMAND_PROGRAM "_aligned"});
     QCOMPARE(aligned.ran.status, 1);
     QVERIFY(aligned.head["untraced"].toString().contains("thread-local storage of "));

@@ -125,6 +125,8 @@ class TestEligibility : public QObject {
         QString(kMain) + "__attribute__((aligned(16))) char info[32] = \"\\xff Go buildinf:\";", {},
         "Go program");
     row("OCaml, by a symbol", QString(kMain) + "long caml_frametable[] = {1};", {}, "OCaml");
+    row("thread-local storage where the thread slot is", QString(kMain) + "__thread char much[5000];", {},
+        "thread-local storage");
     row("Haskell, by a symbol", QString(kMain) + "long stg_upd_frame_info[] = {1};", {}, "Haskell");
     row("FIPS provider",
         "const char* name(void) { return \"OpenSSL FIPS Provider\"; } int OSSL_provider_init;", shared,
@@ -148,6 +150,22 @@ class TestEligibility : public QObject {
         build("plain", QString(kMain) + "char info[32] = \"Go buildinf\"; extern long caml_frametable;", {}),
         QString());
     const auto report = instrumented(path("plain"));
+    QVERIFY2(report, report ? "" : report.error().text().c_str());
+    QFile::remove(path("output"));
+  }
+
+  void threadStorageThatLeavesTheSlotFreeIsTaken_data() {
+    QTest::addColumn<QString>("source");
+    QTest::addColumn<QStringList>("flags");
+    QTest::newRow("a program's, small") << QString(kMain) + "__thread char some[4000];" << QStringList{};
+    QTest::newRow("a library's, which lies elsewhere")
+        << QString(kLibrary) + "__thread char much[5000];" << QStringList{"-shared", "-fPIC"};
+  }
+  void threadStorageThatLeavesTheSlotFreeIsTaken() {
+    QFETCH(QString, source);
+    QFETCH(QStringList, flags);
+    QCOMPARE(build("storage", source, flags), QString());
+    const auto report = instrumented(path("storage"));
     QVERIFY2(report, report ? "" : report.error().text().c_str());
     QFile::remove(path("output"));
   }

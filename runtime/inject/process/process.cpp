@@ -159,7 +159,7 @@ void childStarted(bool betweenProbes) {
   t.handlers = 0;
   t.sharers = 0;
   if (t.state != ThreadState::Ended) t.state = ThreadState::Probation;
-  setSlot(&traceback_probation);
+  if (threadSlotInPlace()) setSlot(&traceback_probation);  // else the program has something of its own there
   *forkGuard = 1;
 }
 

@@ -190,7 +190,14 @@ static void writeTitle(char** argv) {
   memset(argv[0], 'x', (size_t)(end - argv[0]));
 }
 
+#ifdef OWN_STORAGE_SIZE
+static __thread volatile char storage[OWN_STORAGE_SIZE];
+#endif
+
 int main(int argc, char** argv) {
+#ifdef OWN_STORAGE_SIZE
+  storage[argc] = 1;
+#endif
   const char* what = argc > 1 ? argv[1] : "maps";
   if (strcmp(what, "names") == 0) printNames(argv);
   if (strcmp(what, "maps") == 0) printMaps();
