@@ -89,9 +89,7 @@ std::optional<std::string> reasonToRunAsIs(const fs::path& program) {
   }
   if (image->segment(PT_INTERP) == nullptr) return "statically linked, so the runtime cannot be added";
   if (!instrument::leavesThreadSlotFree(*image))
-    return "it has more than 4 KB of thread-local storage, which lies where probes look for their ring, so "
-           "it is left "
-           "alone";
+    return "it has more than 4 KB of thread-local storage, which lies where probes look for their ring";
   return std::nullopt;
 }
 
