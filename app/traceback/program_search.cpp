@@ -88,8 +88,7 @@ std::optional<std::string> reasonToRunAsIs(const fs::path& program) {
            "that (traceback run -- PROG)";
   }
   if (image->segment(PT_INTERP) == nullptr) return "statically linked, so the runtime cannot be added";
-  if (!instrument::leavesThreadSlotFree(*image))
-    return "it has more than 4 KB of thread-local storage, which lies where probes look for their ring";
+  if (!instrument::leavesThreadSlotFree(*image)) return std::format("it has {}", instrument::kOnThreadSlot);
   return std::nullopt;
 }
 

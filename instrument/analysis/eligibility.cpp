@@ -35,7 +35,7 @@ bool isStatic(const ElfImage& image) {
          (image.dynamicValue(DT_FLAGS_1).value_or(0) & DF_1_PIE) != 0;
 }
 
-// A library's storage comes behind the runtime's.
+// Libraries that can be run have an interpreter, too.
 bool isProgram(const ElfImage& image) {
   return image.segment(PT_INTERP) != nullptr &&
          (image.type() == ET_EXEC || image.dynamicValue(DT_DEBUG).has_value());
@@ -106,6 +106,7 @@ bool isInstrumented(const ElfImage& image) {
 
 bool leavesThreadSlotFree(const ElfImage& image) {
   const Elf64_Phdr* storage = image.segment(PT_TLS);
+  // A library's comes behind the runtime's.
   return storage == nullptr || !isProgram(image) ||
          format::leavesThreadSlotFree(storage->p_memsz, storage->p_align);
 }
@@ -129,9 +130,7 @@ Result<void> checkFile(const ElfImage& image) {
   for (const Elf64_Phdr& segment : image.segments())
     if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 && (segment.p_flags & PF_W) != 0)
       return refuse("has writable code");
-  if (!leavesThreadSlotFree(image))
-    return refuse(
-        "a program with more than 4 KB of thread-local storage, which lies where probes look for their ring");
+  if (!leavesThreadSlotFree(image)) return refuse(std::format("a program with {}", kOnThreadSlot));
   if (isGo(image))
     return refuse("a Go program: its runtime finds tables by the addresses that calls return to");
   if (hasSymbol(image, {"caml_frametable", "caml_system__frametable", "caml_startup__frametable"}))

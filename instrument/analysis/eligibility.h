@@ -2,6 +2,8 @@
 // what its bytes are.
 #pragma once
 
+#include <string_view>
+
 #include "instrument/analysis/program.h"
 #include "model/error.h"
 
@@ -12,6 +14,9 @@ bool isInstrumented(const loader::ElfImage& image);
 // Whether the file, if it is a program, leaves the place at which probes find their thread's ring to the
 // runtime (runtime/format/ring.h). Where it does not, nothing in its process is recorded.
 bool leavesThreadSlotFree(const loader::ElfImage& image);
+// What it has then, in words for the user.
+inline constexpr std::string_view kOnThreadSlot =
+    "more than 4 KB of thread-local storage, which lies where probes look for their ring";
 
 // By what the file says about itself. Refuses, with the reason:
 //   what is no program or library: object files and kernel modules (ET_REL), core files (ET_CORE)

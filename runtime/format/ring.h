@@ -64,13 +64,15 @@ constexpr bool isAtWindowEnd(std::uint64_t cursor) { return (cursor + sizeof(Wor
 inline constexpr std::int32_t kThreadSlot = -4096;
 inline constexpr std::int32_t kSpillSlot = kThreadSlot + 8;  // the first of kSpillSlots
 inline constexpr unsigned kSpillSlots = 4;
-inline constexpr std::uint32_t kThreadBlockSize = 4096;
+inline constexpr std::uint32_t kThreadSlotBytes = 8 * (1 + kSpillSlots);  // with the spill slots
+inline constexpr std::uint32_t kThreadBlockSize = 4096, kThreadBlockAlignment = 64;
+
 // Whether a program's own thread-local storage (PT_TLS), which lies right below the thread pointer (ELF
-// handling for thread-local storage, 3: variant II), does. `alignment` is a power of two, or 0.
+// handling for thread-local storage, 3: variant II), leaves that place free. `alignment`: a power of two, or
+// 0.
 constexpr bool leavesThreadSlotFree(std::uint64_t size, std::uint64_t alignment) {
-  constexpr std::uint64_t kBlockAlignment = 64, kWords = 1 + kSpillSlots;
-  constexpr std::uint64_t kMost = std::uint64_t{-kThreadSlot} - 8 * kWords;
-  const std::uint64_t unit = alignment > kBlockAlignment ? alignment : kBlockAlignment;
+  constexpr std::uint64_t kMost = -kThreadSlot - kThreadSlotBytes;
+  const std::uint64_t unit = alignment > kThreadBlockAlignment ? alignment : kThreadBlockAlignment;
   return size <= kMost && (size + unit - 1) / unit * unit <= kMost;
 }
 

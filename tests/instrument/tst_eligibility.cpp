@@ -125,9 +125,9 @@ class TestEligibility : public QObject {
         QString(kMain) + "__attribute__((aligned(16))) char info[32] = \"\\xff Go buildinf:\";", {},
         "Go program");
     row("OCaml, by a symbol", QString(kMain) + "long caml_frametable[] = {1};", {}, "OCaml");
+    row("Haskell, by a symbol", QString(kMain) + "long stg_upd_frame_info[] = {1};", {}, "Haskell");
     row("thread-local storage where the thread slot is", QString(kMain) + "__thread char much[5000];", {},
         "thread-local storage");
-    row("Haskell, by a symbol", QString(kMain) + "long stg_upd_frame_info[] = {1};", {}, "Haskell");
     row("FIPS provider",
         "const char* name(void) { return \"OpenSSL FIPS Provider\"; } int OSSL_provider_init;", shared,
         "checks its own bytes");

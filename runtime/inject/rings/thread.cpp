@@ -23,7 +23,8 @@ constexpr ThreadBlock initialBlock(std::index_sequence<I...>) {
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadBlock block =
     initialBlock(std::make_index_sequence<kSlots>());
 
-static_assert(sizeof(Thread) % 64 == 0 && sizeof(ThreadBlock) == sizeof(Thread) + format::kThreadBlockSize);
+static_assert(sizeof(Thread) % format::kThreadBlockAlignment == 0 &&
+              sizeof(ThreadBlock) == sizeof(Thread) + format::kThreadBlockSize);
 
 // Whole windows, with what may be before the first: older linkers do not put a library where it wants to be.
 // Of each only the last page is ever touched. The first is for who is on probation. The others are for
@@ -68,7 +69,7 @@ bool threadSlotInPlace() {
   __asm__("movq %%fs:0, %0" : "=r"(threadPointer));
   const auto place = threadPointer + static_cast<std::int64_t>(format::kThreadSlot);
   const auto start = reinterpret_cast<std::uint64_t>(block.slots);
-  return place >= start && place + 8 * (1 + format::kSpillSlots) <= start + sizeof block.slots;
+  return place >= start && place + format::kThreadSlotBytes <= start + sizeof block.slots;
 }
 
 namespace {

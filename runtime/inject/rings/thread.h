@@ -62,7 +62,7 @@ inline constexpr unsigned kDiscardWords = 128;
 
 struct Ring;
 
-struct alignas(64) Thread {
+struct alignas(format::kThreadBlockAlignment) Thread {
   SegmentHeader discard;  // what nobody reads
   Ring* ring;
   ThreadState state;

@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
   const pid_t child = fork();
   if (child == 0) _exit(isClean() ? 0 : 1);
   int status = 0;
-  if (waitpid(child, &status, 0) != child || status != 0) return 8;
+  if (child < 0 || waitpid(child, &status, 0) != child || status != 0) return 8;
   big[argc] = 1;
 #endif
   count(&counter, 10);
