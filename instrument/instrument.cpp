@@ -85,8 +85,8 @@ Result<Form> instrumentedForm(const std::filesystem::path& input, const std::fil
     return fail("cannot be the path of a runtime", options.runtime);
   const auto whyNotAlone = options.runtime.empty() ? std::nullopt : whyNoPreinit(*image);
   const bool startsAlone = !options.runtime.empty() && !whyNotAlone;
-  const auto layout =
-      planAdditions(*image, sizeof(format::ModuleSlots) + (startsAlone ? kStarterSlotSize : 0));
+  const auto layout = planAdditions(
+      *image, sizeof(format::ModuleSlots) + (startsAlone ? kStarterSlotSize : 0), options.threadAlignment);
   if (!layout) return std::unexpected(layout.error());
   auto plan = makePlan(*image, options, progress);
   if (!plan) return std::unexpected(plan.error());

@@ -71,6 +71,9 @@ struct Options {
   // In which modules agree on their codes (code_bases.h); empty: each has those that its bytes lead to.
   // Nothing that a cached output depends on, for such are made without.
   std::filesystem::path codeBases;
+  // What a program's thread-local storage is to be aligned to, if it can be (elf/thread_storage.h); 0: as it
+  // is.
+  std::uint64_t threadAlignment = 0;
   unsigned threads = 0;  // 0: as many as processors. The output does not depend on it
 };
 
@@ -86,7 +89,7 @@ std::uint64_t hashOfProfileFor(const std::filesystem::path& file, const Options&
 // too: part of the name of a cached output, and what parseOptions() reads. Empty for the default ones. Fails
 // if a list of functions cannot be read.
 //   null poison only=ITEM,ITEM,... exclude=ITEM,... without=NAME,NAME,... runtime=PATH origin
-//   profile=HASH:PATH profiles=PATH
+//   profile=HASH:PATH profiles=PATH thread-alignment=NUMBER
 // divided by blanks; items as FunctionSelection's; in paths of profiles % and blanks are %25 and %20.
 model::Result<std::string> textOf(const Options& options);
 model::Result<Options> parseOptions(std::string_view text);

@@ -1,4 +1,6 @@
+#include <charconv>
 #include <format>
+#include <optional>
 
 #include "instrument/instrument.h"
 #include "instrument/selection.h"
@@ -8,7 +10,8 @@ namespace {
 
 constexpr std::string_view kNull = "null", kPoison = "poison", kOnly = "only=", kExclude = "exclude=",
                            kWithout = "without=", kRuntime = "runtime=", kOrigin = "origin",
-                           kProfile = "profile=", kProfiles = "profiles=";
+                           kProfile = "profile=", kProfiles = "profiles=",
+                           kThreadAlignment = "thread-alignment=";
 
 void addWord(std::string& text, const std::string& word) {
   if (!text.empty()) text += ' ';
@@ -41,6 +44,14 @@ std::string unescaped(std::string_view text) {
   return out;
 }
 
+std::optional<std::uint64_t> numberBehind(std::string_view name, std::string_view word) {
+  if (!word.starts_with(name)) return {};
+  std::uint64_t number = 0;
+  const char* const end = word.data() + word.size();
+  const auto [stopped, error] = std::from_chars(word.data() + name.size(), end, number);
+  return error == std::errc() && stopped == end ? std::optional(number) : std::nullopt;
+}
+
 }  // namespace
 
 model::Result<std::string> textOf(const Options& options) {
@@ -60,6 +71,8 @@ model::Result<std::string> textOf(const Options& options) {
   if (!options.profile.empty())
     addWord(out, std::string(kProfile) + options.profileHash + ':' + escaped(options.profile.string()));
   if (!options.profiles.empty()) addWord(out, std::string(kProfiles) + escaped(options.profiles.string()));
+  if (options.threadAlignment != 0)
+    addWord(out, std::string(kThreadAlignment) + std::to_string(options.threadAlignment));
   return out;
 }
 
@@ -90,6 +103,8 @@ model::Result<Options> parseOptions(std::string_view text) {
       out.profile = unescaped(word.substr(colon + 1));
     } else if (word.starts_with(kProfiles)) {
       out.profiles = unescaped(word.substr(kProfiles.size()));
+    } else if (const auto alignment = numberBehind(kThreadAlignment, word)) {
+      out.threadAlignment = *alignment;
     } else if (word == kOrigin) {
       out.keepOrigin = true;
     } else {

@@ -6,10 +6,10 @@
 #include "app/traceback/function_fate.h"
 #include "app/traceback/policy_check.h"
 #include "app/traceback/program_search.h"
+#include "app/traceback/thread_storage.h"
 #include "instrument/analysis/eligibility.h"
 #include "loader/mapped_file.h"
 #include "runtime/format/skip_reason.h"
-#include "runtime/inject/audit/fixed_storage.h"
 #include "runtime/inject/audit/pattern.h"
 
 namespace traceback::app {
@@ -54,24 +54,13 @@ void take(FilePlan& plan, FilePlan::State state, model::Result<instrument::Repor
   plan.report = std::move(*report);
 }
 
-// The first library whose thread-local storage the dynamic linker would refuse where it records; empty if
-// none.
-std::string refusedBeside(const LoadedFiles& loaded) {
-  inject::audit::FixedStorage storage;
-  for (const LoadedFile& loadedFile : loaded.files) {
-    const auto file = loader::MappedFile::open(loadedFile.contents);
-    if (!file) continue;
-    const auto image = loader::ElfImage::parse(file->bytes(), loadedFile.path);
-    if (!image) continue;
-    const auto segments = image->segments();
-    if (&loadedFile == &loaded.files.front()) {
-      storage.startWith(segments.data(), segments.size());
-      continue;
-    }
-    const bool isFixed = (image->dynamicValue(DT_FLAGS).value_or(0) & DF_STATIC_TLS) != 0;
-    if (!storage.add(segments.data(), segments.size(), isFixed)) return loadedFile.path;
-  }
-  return {};
+// Whether an instrumented copy of the program is what runs.
+bool isCopied(const LoadedFile& program, const Patterns& patterns) {
+  if (!patterns.reasonAgainst(program.path).empty()) return false;
+  const auto file = loader::MappedFile::open(program.contents);
+  if (!file) return false;
+  const auto image = loader::ElfImage::parse(file->bytes(), program.path);
+  return image && instrument::checkFile(*image);
 }
 
 }  // namespace
@@ -101,7 +90,7 @@ std::string Patterns::reasonAgainst(const std::string& path) const {
   return fitsAny(exclude, path) ? "fits a pattern of --exclude" : "";
 }
 
-std::string reasonAgainstAll(const LoadedFiles& loaded) {
+std::string reasonAgainstAll(const LoadedFiles& loaded, const Patterns& patterns) {
   if (!loaded.untraced.empty()) return loaded.untraced;
   for (const LoadedFile& file : loaded.files) {
     if (matchesAny(inject::audit::kSanitizers, file.path.c_str()))
@@ -110,7 +99,8 @@ std::string reasonAgainstAll(const LoadedFiles& loaded) {
       return "it runs under a sanitizer, and the policy does not snap its reports, so it is left alone";
   }
   if (!loaded.pid)
-    if (const std::string library = refusedBeside(loaded); !library.empty())
+    if (const std::string library = refusedBeside(loaded, isCopied(loaded.files.front(), patterns));
+        !library.empty())
       return std::format(
           "thread-local storage of {} has no place beside the runtime's under `traceback run`, so "
           "it is left alone there; `traceback instrument` can",

@@ -38,7 +38,7 @@ struct Patterns {
 };
 
 // Why nothing of a program is traced whatever its files are; empty if nothing speaks against it.
-std::string reasonAgainstAll(const LoadedFiles& loaded);
+std::string reasonAgainstAll(const LoadedFiles& loaded, const Patterns& patterns);
 
 FilePlan planFor(const LoadedFile& file, InstrumentedCache::Use use,
                  const std::optional<InstrumentedCache>& cache, const Patterns& patterns,

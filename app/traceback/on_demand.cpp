@@ -13,7 +13,9 @@
 
 #include "app/traceback/installation.h"
 #include "app/traceback/large_pages.h"
+#include "app/traceback/loaded_files.h"
 #include "app/traceback/output.h"
+#include "app/traceback/thread_storage.h"
 #include "loader/elf/elf_image.h"
 #include "loader/mapped_file.h"
 
@@ -154,10 +156,16 @@ model::Result<InstrumentedCache::Known> prepare(const InstrumentedCache& cache, 
                                                 const instrument::Options& options) {
   // A program may have set one with which we could not enter our own folders.
   const mode_t before = umask(077);
-  const auto make = [&options](const fs::path& input, const fs::path& output) {
-    return instrumentInChild(input, output, options);
+  instrument::Options forFile = options;
+  const auto make = [&forFile](const fs::path& input, const fs::path& output) {
+    return instrumentInChild(input, output, forFile);
   };
-  auto known = cache.get(file, use, make, [&] { return instrument::hashOfProfileFor(file, options); });
+  const auto variant = [&] {
+    if (use == InstrumentedCache::Use::Execute)
+      if (const auto loaded = filesOfProgram(file)) forFile.threadAlignment = threadAlignmentFor(*loaded);
+    return instrument::hashOfProfileFor(file, options) ^ forFile.threadAlignment;
+  };
+  auto known = cache.get(file, use, make, variant);
   umask(before);
   return known;
 }

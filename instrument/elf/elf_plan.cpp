@@ -4,6 +4,7 @@
 #include <format>
 
 #include "instrument/elf/header_room.h"
+#include "instrument/elf/thread_storage.h"
 
 namespace traceback::instrument {
 
@@ -140,7 +141,7 @@ std::uint64_t gapFor(const ElfImage& image) {
 
 }  // namespace
 
-Result<ElfPlan> planAdditions(const ElfImage& image, std::uint64_t slotsSize) {
+Result<ElfPlan> planAdditions(const ElfImage& image, std::uint64_t slotsSize, std::uint64_t threadAlignment) {
   ElfPlan plan;
   plan.slotsSize = slotsSize;
   if (auto ok = checkShape(image); !ok) return std::unexpected(ok.error());
@@ -152,8 +153,17 @@ Result<ElfPlan> planAdditions(const ElfImage& image, std::uint64_t slotsSize) {
   plan.segment = VirtAddr{roundUp(highest, kPageSize) + gapFor(image)};
   if (plan.segment.value >= kAddressLimit) return fail(image, "segments at or above 2 GiB");
   plan.spareHeader = findSpareNote(image);
-  if (!plan.spareHeader) {
-    auto moved = makeRoomForHeader(image);
+  const std::size_t needed = plan.spareHeader ? 0 : 1;
+  if (threadAlignment != 0) plan.threadStorage = alignedThreadStorage(image, threadAlignment);
+  if (plan.threadStorage && image.segment(PT_TLS) == nullptr) {
+    if (auto moved = makeRoomForHeaders(image, needed + 1)) {
+      plan.moved = std::move(*moved);
+      return plan;
+    }
+    plan.threadStorage.reset();
+  }
+  if (needed != 0) {
+    auto moved = makeRoomForHeaders(image, needed);
     if (!moved) return fail(image, "no program header to be had for a new segment: " + moved.error());
     plan.moved = std::move(*moved);
   }

@@ -6,7 +6,7 @@
 //   - from a PT_NOTE with nothing but an ABI tag, probe descriptions, or (last) packaging metadata, which
 //     nothing needs at run time; the section stays;
 //   - by moving what lies behind the header table (notes, program interpreter, hash table, dynamic symbols),
-//     which makes room for one entry more: into room that is gained there, else into the new segment. The
+//     which makes room for more entries: into room that is gained there, else into the new segment. The
 //     table itself stays where it is, for the kernel, debuggers and strip disagree about tables elsewhere.
 #pragma once
 
@@ -36,6 +36,8 @@ struct ElfPlan {
   std::size_t writableHeader = 0;   // the PT_LOAD that grows
   std::optional<std::size_t> spareHeader;  // the PT_NOTE that gives way; else the table grows
   std::vector<MovedStretch> moved;         // then
+  // What PT_TLS becomes, or a new one that leads to the new segment's start (thread_storage.h).
+  std::optional<Elf64_Phdr> threadStorage;
 };
 
 inline constexpr std::uint64_t kPageSize = 0x1000;
@@ -43,6 +45,10 @@ inline constexpr std::uint64_t kPageSize = 0x1000;
 // Fails, with the reason, on files that cannot get a segment: no writable segment to grow, no header to be
 // had, addresses at or above 2 GiB, data appended behind the ELF file (which the program may look for from
 // the end), relocatable files and core dumps.
-model::Result<ElfPlan> planAdditions(const loader::ElfImage& image, std::uint64_t slotsSize);
+//
+// `threadAlignment`: what the thread-local storage of a program is to be aligned to, if it can be; 0: as it
+// is.
+model::Result<ElfPlan> planAdditions(const loader::ElfImage& image, std::uint64_t slotsSize,
+                                     std::uint64_t threadAlignment = 0);
 
 }  // namespace traceback::instrument

@@ -49,6 +49,8 @@ class Writer {
   }
 
  private:
+  static constexpr std::size_t kMostHeaders = 2;  // that are added
+
   std::unexpected<model::Error> error(std::string message) const {
     return model::fail(std::move(message), m_image.path());
   }
@@ -89,7 +91,7 @@ class Writer {
   }
 
   Result<void> applyPatches() {
-    std::uint64_t tableEnd = m_header.e_phoff + (m_segments.size() + 1) * sizeof(Elf64_Phdr);
+    std::uint64_t tableEnd = m_header.e_phoff + (m_segments.size() + kMostHeaders) * sizeof(Elf64_Phdr);
     for (const auto& stretch : m_plan.moved) tableEnd = std::max(tableEnd, stretch.offset + stretch.size);
     for (const auto& patch : m_additions.patches) {
       const auto offset = m_image.fileOffset(patch.address);
@@ -224,11 +226,29 @@ class Writer {
       m_segments.erase(m_segments.begin() + static_cast<std::ptrdiff_t>(*m_plan.spareHeader));
     const auto last = std::ranges::find_last(m_segments, PT_LOAD, &Elf64_Phdr::p_type);
     m_segments.insert(last.begin() + 1, added);
+    if (m_plan.threadStorage) changeThreadStorage(*m_plan.threadStorage);
     for (auto& segment : m_segments) {
       if (segment.p_type == PT_PHDR)
         segment.p_filesz = segment.p_memsz = m_segments.size() * sizeof(Elf64_Phdr);
     }
     m_header.e_phnum = static_cast<std::uint16_t>(m_segments.size());
+  }
+
+  void changeThreadStorage(Elf64_Phdr storage) {
+    if (const auto old = std::ranges::find(m_segments, PT_TLS, &Elf64_Phdr::p_type);
+        old != m_segments.end()) {
+      const std::uint64_t moved = storage.p_vaddr - old->p_vaddr;  // modulo 2^64
+      for (std::size_t i = 0; i < m_image.sections().size(); ++i) {
+        if ((m_image.sections()[i].sh_flags & SHF_TLS) == 0) continue;
+        m_sections[i].header.sh_addr += moved;
+        m_sections[i].header.sh_offset += moved;
+      }
+      *old = storage;
+      return;
+    }
+    storage.p_offset = m_segmentOffset;
+    storage.p_vaddr = storage.p_paddr = m_plan.segment.value;
+    m_segments.push_back(storage);
   }
 
   void addSections() {

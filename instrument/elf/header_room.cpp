@@ -96,10 +96,11 @@ std::optional<MovedStretch> movable(const ElfImage& image, Range range) {
 
 }  // namespace
 
-std::expected<std::vector<MovedStretch>, std::string> makeRoomForHeader(const ElfImage& image) {
+std::expected<std::vector<MovedStretch>, std::string> makeRoomForHeaders(const ElfImage& image,
+                                                                         std::size_t count) {
   const auto& header = image.header();
   const std::uint64_t tableEnd = header.e_phoff + std::uint64_t{header.e_phnum} * sizeof(Elf64_Phdr);
-  const std::uint64_t newEnd = tableEnd + sizeof(Elf64_Phdr);
+  const std::uint64_t newEnd = tableEnd + count * sizeof(Elf64_Phdr);
   if (image.sections().empty()) return std::unexpected("no section headers say what lies behind the table");
   const auto first = std::ranges::find(image.segments(), PT_LOAD, &Elf64_Phdr::p_type);
   if (first == image.segments().end() || first->p_offset > header.e_phoff ||

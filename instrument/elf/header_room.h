@@ -1,4 +1,4 @@
-// Room for one program header more, where no spare one can be had.
+// Room for more program headers, where no spare ones can be had.
 #pragma once
 
 #include <expected>
@@ -9,7 +9,8 @@
 
 namespace traceback::instrument {
 
-// What has to move so that the table can grow in place, or why it cannot.
-std::expected<std::vector<MovedStretch>, std::string> makeRoomForHeader(const loader::ElfImage& image);
+// What has to move so that the table can grow in place by so many, or why it cannot.
+std::expected<std::vector<MovedStretch>, std::string> makeRoomForHeaders(const loader::ElfImage& image,
+                                                                         std::size_t count);
 
 }  // namespace traceback::instrument

@@ -257,7 +257,8 @@ class OnDemandTest : public QObject {
     QTest::addColumn<QString>("program");
     QTest::addColumn<bool>("recorded");
     QTest::newRow("that fits") << m_program + "_fitting" << true;
-    QTest::newRow("aligned to more than the linker foresees") << m_program + "_aligned" << false;
+    QTest::newRow("aligned to more than the linker foresees") << m_program + "_aligned" << true;
+    QTest::newRow("and the program has some, too") << m_program + "_aligned_zero" << true;
     QTest::newRow("larger than there is room") << m_program + "_large" << false;
   }
   void aProgramWhoseLibraryHasThreadStorageOfFixedPlaceRuns() {
@@ -275,6 +276,24 @@ class OnDemandTest : public QObject {
     const Ran maps = runIt({program});
     QCOMPARE(hasCopy(maps.out, program), recorded);
     QCOMPARE(hasOriginal(maps.out, program), !recorded);
+  }
+
+  // Whether it is recorded is a matter of where the linker laid its storage's initial image.
+  void aProgramWhoseOwnStorageHasAValueRunsBesideSuchALibrary() {
+    const QString program = m_program + "_aligned_set";
+    const Ran ran = runIt({program, "names"}), before = plain({program, "names"});
+    QVERIFY2(before.out.contains("second: 7 of "), before.out.constData());
+    QCOMPARE(ran.out, before.out);
+    QCOMPARE(ran.err, before.err);
+    QCOMPARE(ran.status, before.status);
+  }
+
+  void aProgramWhoseLibraryIsAlignedSoIsLeftAloneWhereItsOwnFileIs() {
+    const QString program = m_program + "_aligned";
+    const Ran ran = runIt({program, "names"}, {"--exclude", "*/on_demand_aligned"});
+    const Ran before = plain({program, "names"});
+    QCOMPARE(ran.out, before.out);
+    QCOMPARE(ran.status, before.status);
   }
 
   void aProgramWithThreadStorageWhereTheSlotIsRunsAsItIs() {

@@ -69,14 +69,14 @@ struct Subject {
   ElfPlan plan;
 };
 
-bool open(const QString& path, Subject& subject) {
+bool open(const QString& path, Subject& subject, std::uint64_t threadAlignment = 0) {
   auto file = loader::MappedFile::open(path.toStdString());
   if (!file) return false;
   subject.file = std::move(*file);
   auto image = loader::ElfImage::parse(subject.file.bytes(), path.toStdString());
   if (!image) return false;
   subject.image = std::move(*image);
-  auto plan = planAdditions(*subject.image, 136);
+  auto plan = planAdditions(*subject.image, 136, threadAlignment);
   if (!plan) {
     qWarning("%s", plan.error().text().c_str());
     return false;
@@ -249,6 +249,36 @@ class TestElfWriter : public QObject {
       const auto after = run(file, {"--help"});
       QCOMPARE(after.code, before.code);
       QCOMPARE(QByteArray(after.out).replace(file.toLocal8Bit(), path.toLocal8Bit()), before.out);
+    }
+  }
+
+  void programsWithAlignedThreadStorageStayWhatTheyWere() {
+    for (const QString path : {"/usr/bin/gzip", "/usr/bin/lua5.4", "/usr/bin/perl", "/usr/bin/gdb"}) {
+      Subject subject;
+      QVERIFY(open(path, subject, 128));
+      QVERIFY(subject.plan.threadStorage.has_value());
+      const auto written = writeElf(*subject.image, subject.plan, usualAdditions(subject));
+      QVERIFY2(written.has_value(), written ? "" : written.error().text().c_str());
+      QTemporaryDir folder, other;
+      const QString name = QFileInfo(path).fileName();
+      const QString output = folder.filePath(name), stripped = other.filePath(name);
+      QVERIFY(save(output, *written));
+      QCOMPARE(complaints(output) - complaints(path), QSet<QString>());
+      const auto strip = run("strip", {"-o", stripped, output});
+      QCOMPARE(strip.err, QByteArray());
+      const auto before = run(path, {"--help"});
+      for (const QString& file : {output, stripped}) {
+        QCOMPARE(run("readelf", {"-lSW", file}).err, QByteArray());
+        const auto mapped = loader::MappedFile::open(file.toStdString());
+        const auto image = loader::ElfImage::parse(mapped->bytes(), file.toStdString());
+        const Elf64_Phdr* storage = image->segment(PT_TLS);
+        QVERIFY(storage != nullptr);
+        QCOMPARE(storage->p_align, std::uint64_t{128});
+        QCOMPARE(image->buildId(), subject.image->buildId());
+        const auto after = run(file, {"--help"});
+        QCOMPARE(after.code, before.code);
+        QCOMPARE(QByteArray(after.out).replace(file.toLocal8Bit(), path.toLocal8Bit()), before.out);
+      }
     }
   }
 

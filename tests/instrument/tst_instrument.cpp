@@ -268,8 +268,10 @@ class TestInstrument : public QObject {
     options.nullMode = options.poison = true;
     options.only = {"png_*", "0x1000", "3", "4-9"};
     options.exclude = {"main"};
-    QCOMPARE(roundTrip(options), "null poison only=3-3,4-9,0x1000,png_*, exclude=main,");
-    QVERIFY(!instrument::parseOptions("poisen"));
+    options.threadAlignment = 128;
+    QCOMPARE(roundTrip(options), "null poison only=3-3,4-9,0x1000,png_*, exclude=main, thread-alignment=128");
+    for (const char* wrong : {"poisen", "thread-alignment=", "thread-alignment=12x"})
+      QVERIFY(!instrument::parseOptions(wrong));
   }
 
   void aProfileIsKnownByItsBytes() {

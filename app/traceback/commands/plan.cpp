@@ -92,7 +92,7 @@ int runPlan(const PlanCall& call) {
   const auto loaded = pid ? filesOfProcess(*pid, cache) : filesOfProgram(*program);
   if (!loaded) return complain(loaded.error());
 
-  const std::string reason = reasonAgainstAll(*loaded);
+  const std::string reason = reasonAgainstAll(*loaded, call.patterns);
   printHead(*loaded, reason, call.json());
   flushOut();
   bool anyTraced = false;

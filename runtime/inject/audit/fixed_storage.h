@@ -13,6 +13,8 @@ namespace traceback::inject::audit {
 
 class FixedStorage {
  public:
+  static constexpr std::uint64_t kThreadAlignment = 64;  // of a thread's own block (TCB_ALIGNMENT)
+
   // `segments`: of the program.
   void startWith(const Elf64_Phdr* segments, std::uint64_t count) {
     if (const Elf64_Phdr* storage = storageOf(segments, count); storage != nullptr)
@@ -27,13 +29,14 @@ class FixedStorage {
     if (storage == nullptr) return true;
     if (storage->p_align > m_alignment) return false;
     if (!isFixed) return true;
-    if (storage->p_memsz > kRoom - m_size) return false;
-    m_size += storage->p_memsz;
+    // What others of them leave unused in front of one that is aligned to more counts, too.
+    const std::uint64_t gap = storage->p_align > kThreadAlignment ? storage->p_align : 0;
+    if (storage->p_memsz > kRoom - m_size || gap > kRoom - m_size - storage->p_memsz) return false;
+    m_size += storage->p_memsz + gap;
     return true;
   }
 
  private:
-  static constexpr std::uint64_t kThreadAlignment = 64;  // of a thread's own block (TCB_ALIGNMENT)
   // By format::kTunable, beside the runtime's; 4600 were measured.
   static constexpr std::uint64_t kRoom = 4096;
 

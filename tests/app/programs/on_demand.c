@@ -191,12 +191,25 @@ static void writeTitle(char** argv) {
 }
 
 #ifdef OWN_STORAGE_SIZE
+#ifdef OWN_STORAGE_VALUE
+static __thread volatile char storage[OWN_STORAGE_SIZE] = {OWN_STORAGE_VALUE};
+#else
 static __thread volatile char storage[OWN_STORAGE_SIZE];
+#endif
+
+static void* printStorage(void* from) {
+  printf("%s: %d of %td\n", (const char*)from, storage[0],
+         (char*)__builtin_thread_pointer() - (char*)storage);
+  storage[0] = 9;
+  return NULL;
+}
 #endif
 
 int main(int argc, char** argv) {
 #ifdef OWN_STORAGE_SIZE
-  storage[argc] = 1;
+  pthread_t thread;
+  printStorage("first");
+  if (pthread_create(&thread, NULL, printStorage, "second") != 0 || pthread_join(thread, NULL) != 0) return 1;
 #endif
   const char* what = argc > 1 ? argv[1] : "maps";
   if (strcmp(what, "names") == 0) printNames(argv);

@@ -1,0 +1,60 @@
+#include "app/traceback/thread_storage.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "instrument/elf/thread_storage.h"
+#include "loader/elf/elf_image.h"
+#include "loader/mapped_file.h"
+#include "runtime/inject/audit/fixed_storage.h"
+
+namespace traceback::app {
+
+namespace {
+
+// Until `look` returns false. Files that cannot be read are passed by.
+void forEach(std::span<const LoadedFile> files,
+             const std::function<bool(const LoadedFile&, const loader::ElfImage&)>& look) {
+  for (const LoadedFile& loadedFile : files) {
+    const auto file = loader::MappedFile::open(loadedFile.contents);
+    if (!file) continue;
+    const auto image = loader::ElfImage::parse(file->bytes(), loadedFile.path);
+    if (image && !look(loadedFile, *image)) return;
+  }
+}
+
+}  // namespace
+
+std::uint64_t threadAlignmentFor(const LoadedFiles& loaded) {
+  std::uint64_t alignment = inject::audit::FixedStorage::kThreadAlignment;
+  bool isGreater = false;
+  forEach(std::span(loaded.files).subspan(1), [&](const LoadedFile&, const loader::ElfImage& library) {
+    const Elf64_Phdr* storage = library.segment(PT_TLS);
+    if (storage == nullptr || storage->p_memsz == 0 || storage->p_align <= alignment) return true;
+    alignment = storage->p_align;
+    isGreater = true;
+    return true;
+  });
+  return isGreater ? alignment : 0;
+}
+
+std::string refusedBeside(const LoadedFiles& loaded, bool programIsCopied) {
+  inject::audit::FixedStorage storage;
+  const std::uint64_t alignment = programIsCopied ? threadAlignmentFor(loaded) : 0;
+  std::string refused;
+  forEach(loaded.files, [&](const LoadedFile& file, const loader::ElfImage& image) {
+    const auto segments = image.segments();
+    if (&file == &loaded.files.front()) {
+      const auto aligned = alignment != 0 ? instrument::alignedThreadStorage(image, alignment) : std::nullopt;
+      aligned ? storage.startWith(&*aligned, 1) : storage.startWith(segments.data(), segments.size());
+      return true;
+    }
+    const bool isFixed = (image.dynamicValue(DT_FLAGS).value_or(0) & DF_STATIC_TLS) != 0;
+    if (storage.add(segments.data(), segments.size(), isFixed)) return true;
+    refused = file.path;
+    return false;
+  });
+  return refused;
+}
+
+}  // namespace traceback::app
