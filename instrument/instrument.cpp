@@ -80,7 +80,7 @@ Result<Form> instrumentedForm(const std::filesystem::path& input, const std::fil
   if (!file) return std::unexpected(file.error());
   const auto image = ElfImage::parse(file->bytes(), input.string());
   if (!image) return std::unexpected(image.error());
-  if (const auto ok = checkFile(*image); !ok) return std::unexpected(ok.error());
+  if (const auto ok = checkFile(*image, options.threadSlot); !ok) return std::unexpected(ok.error());
   if (!options.runtime.empty() && !canBeRuntime(options.runtime))
     return fail("cannot be the path of a runtime", options.runtime);
   const auto whyNotAlone = options.runtime.empty() ? std::nullopt : whyNoPreinit(*image);

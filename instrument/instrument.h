@@ -20,6 +20,7 @@
 #include "model/error.h"
 #include "model/ids.h"
 #include "runtime/format/map.h"
+#include "runtime/format/ring.h"
 
 namespace traceback::instrument {
 
@@ -74,6 +75,9 @@ struct Options {
   // What a program's thread-local storage is to be aligned to, if it can be (elf/thread_storage.h); 0: as it
   // is.
   std::uint64_t threadAlignment = 0;
+  // Where probes find their thread's segment (runtime/format/ring.h): where the program in whose process the
+  // file is to be leaves room (threadSlotBeside() in eligibility.h).
+  std::int32_t threadSlot = format::kThreadSlot;
   unsigned threads = 0;  // 0: as many as processors. The output does not depend on it
 };
 
@@ -89,7 +93,7 @@ std::uint64_t hashOfProfileFor(const std::filesystem::path& file, const Options&
 // too: part of the name of a cached output, and what parseOptions() reads. Empty for the default ones. Fails
 // if a list of functions cannot be read.
 //   null poison only=ITEM,ITEM,... exclude=ITEM,... without=NAME,NAME,... runtime=PATH origin
-//   profile=HASH:PATH profiles=PATH thread-alignment=NUMBER
+//   profile=HASH:PATH profiles=PATH thread-alignment=NUMBER thread-slot=NUMBER
 // divided by blanks; items as FunctionSelection's; in paths of profiles % and blanks are %25 and %20.
 model::Result<std::string> textOf(const Options& options);
 model::Result<Options> parseOptions(std::string_view text);

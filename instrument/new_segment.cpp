@@ -48,6 +48,7 @@ class SegmentBuilder {
         m_headsInPlace(!options.without.contains(kHeadsInPlace)),
         m_calledSlots(!options.without.contains(kCalledSlots)),
         m_jumpTables(!options.without.contains(kJumpTables)),
+        m_threadSlot(options.threadSlot),
         m_threads(options.threads) {
     m_out.address = base;
   }
@@ -83,7 +84,8 @@ class SegmentBuilder {
                               .alwaysBound = m_poison,
                               .jumpTables = words ? &*words : nullptr,
                               .moduleSlots = m_slots,
-                              .codeBase = m_plan.codeBase};
+                              .codeBase = m_plan.codeBase,
+                              .threadSlot = m_threadSlot};
     const auto& functions = m_plan.program.functions;
     std::vector<std::size_t> chosen;
     for (std::size_t i = 0; i < functions.size(); ++i)
@@ -100,7 +102,7 @@ class SegmentBuilder {
         });
     RoutineSet routines;
     for (const FunctionCode& copy : m_copies) routines |= copy.routines;
-    m_routines = emitRoutines(routines, m_slots);
+    m_routines = emitRoutines(routines, m_slots, m_threadSlot);
     m_routinesAt = {alignUp(m_out.address.value + sizeof(format::ModuleHeader), kRoutineAlignment)};
     std::uint64_t at = alignUp(m_routinesAt.value + m_routines.code.size(), kCodeAlignment);
     m_out.copyStart = {at};
@@ -312,7 +314,9 @@ class SegmentBuilder {
     }
     for (const std::size_t i : m_byPlace) all.insert(all.end(), m_addresses[i].begin(), m_addresses[i].end());
     m_header.magic = format::kModuleMagic;
-    m_header.version = format::kModuleVersion;
+    const bool isUsual = m_threadSlot == format::kThreadSlot;
+    m_header.version = isUsual ? format::kModuleVersionAtThreadSlot : format::kModuleVersion;
+    m_header.threadSlot = isUsual ? 0 : m_threadSlot;
     m_header.headerSize = sizeof m_header;
     m_header.flags = m_plan.isKnown ? std::uint32_t(format::kModuleKnown) : 0;
     m_header.address = m_out.address.value;
@@ -407,6 +411,7 @@ class SegmentBuilder {
   bool m_nullMode;
   bool m_poison;
   bool m_keepCursor, m_sharedHeads, m_headsInPlace, m_calledSlots, m_jumpTables;
+  std::int32_t m_threadSlot;
   unsigned m_threads;
   NewSegment m_out;
   Routines m_routines;

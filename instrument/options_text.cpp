@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kNull = "null", kPoison = "poison", kOnly = "only=", kExclude = "exclude=",
                            kWithout = "without=", kRuntime = "runtime=", kOrigin = "origin",
                            kProfile = "profile=", kProfiles = "profiles=",
-                           kThreadAlignment = "thread-alignment=";
+                           kThreadAlignment = "thread-alignment=", kThreadSlot = "thread-slot=";
 
 void addWord(std::string& text, const std::string& word) {
   if (!text.empty()) text += ' ';
@@ -44,9 +44,10 @@ std::string unescaped(std::string_view text) {
   return out;
 }
 
-std::optional<std::uint64_t> numberBehind(std::string_view name, std::string_view word) {
+template <typename Number>
+std::optional<Number> numberBehind(std::string_view name, std::string_view word) {
   if (!word.starts_with(name)) return {};
-  std::uint64_t number = 0;
+  Number number = 0;
   const char* const end = word.data() + word.size();
   const auto [stopped, error] = std::from_chars(word.data() + name.size(), end, number);
   return error == std::errc() && stopped == end ? std::optional(number) : std::nullopt;
@@ -73,6 +74,8 @@ model::Result<std::string> textOf(const Options& options) {
   if (!options.profiles.empty()) addWord(out, std::string(kProfiles) + escaped(options.profiles.string()));
   if (options.threadAlignment != 0)
     addWord(out, std::string(kThreadAlignment) + std::to_string(options.threadAlignment));
+  if (options.threadSlot != format::kThreadSlot)
+    addWord(out, std::string(kThreadSlot) + std::to_string(options.threadSlot));
   return out;
 }
 
@@ -103,8 +106,10 @@ model::Result<Options> parseOptions(std::string_view text) {
       out.profile = unescaped(word.substr(colon + 1));
     } else if (word.starts_with(kProfiles)) {
       out.profiles = unescaped(word.substr(kProfiles.size()));
-    } else if (const auto alignment = numberBehind(kThreadAlignment, word)) {
+    } else if (const auto alignment = numberBehind<std::uint64_t>(kThreadAlignment, word)) {
       out.threadAlignment = *alignment;
+    } else if (const auto slot = numberBehind<std::int32_t>(kThreadSlot, word)) {
+      out.threadSlot = *slot;
     } else if (word == kOrigin) {
       out.keepOrigin = true;
     } else {

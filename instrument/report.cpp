@@ -6,7 +6,8 @@ namespace traceback::instrument {
 
 model::Result<std::vector<FunctionFate>> functionFates(const loader::ElfImage& image,
                                                        const Options& options) {
-  if (auto eligible = checkFile(image); !eligible) return std::unexpected(eligible.error());
+  if (auto eligible = checkFile(image, options.threadSlot); !eligible)
+    return std::unexpected(eligible.error());
   const auto plan = makePlan(image, options, {});
   if (!plan) return std::unexpected(plan.error());
   std::vector<FunctionFate> out;

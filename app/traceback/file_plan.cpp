@@ -99,12 +99,8 @@ std::string reasonAgainstAll(const LoadedFiles& loaded, const Patterns& patterns
       return "it runs under a sanitizer, and the policy does not snap its reports, so it is left alone";
   }
   if (!loaded.pid)
-    if (const std::string library = refusedBeside(loaded, isCopied(loaded.files.front(), patterns));
-        !library.empty())
-      return std::format(
-          "thread-local storage of {} has no place beside the runtime's under `traceback run`, so "
-          "it is left alone there; `traceback instrument` can",
-          library);
+    if (std::string refusal = refusalOf(loaded, isCopied(loaded.files.front(), patterns)); !refusal.empty())
+      return refusal;
   const fs::path& program = loaded.files.front().contents;
   return program.empty() ? std::string() : reasonToRunAsIs(program).value_or("");
 }

@@ -35,15 +35,6 @@ bool writtenOut(const fs::path& file) {
   return opened.isOpen() && fsync(opened.descriptor()) == 0;
 }
 
-std::optional<std::string> indexNameOf(const fs::path& file, InstrumentedCache::Use use) {
-  struct stat status{};
-  if (stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  char name[format::kIndexNameSize];
-  const bool program = use == InstrumentedCache::Use::Execute;
-  format::indexName(format::identityOf(status, program ? file.c_str() : nullptr), name);
-  return name;
-}
-
 std::string oneLine(std::string text) {
   std::ranges::replace(text, '\n', ' ');
   return text;
@@ -112,6 +103,21 @@ model::Result<InstrumentedCache> InstrumentedCache::at(const fs::path& folder, s
       name.find_first_not_of("0123456789abcdef") != std::string::npos)
     return model::fail("not a part of the cache", folder.string());
   return InstrumentedCache(folder.parent_path(), std::stoull(name, nullptr, 16), limit);
+}
+
+InstrumentedCache InstrumentedCache::forThreadSlot(std::int32_t threadSlot) const {
+  InstrumentedCache other = *this;
+  other.m_threadSlot = threadSlot;
+  return other;
+}
+
+std::optional<std::string> InstrumentedCache::indexNameOf(const fs::path& file, Use use) const {
+  struct stat status{};
+  if (stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  char name[format::kIndexNameSize];
+  const bool program = use == Use::Execute;
+  format::indexName(format::identityOf(status, program ? file.c_str() : nullptr, m_threadSlot), name);
+  return name;
 }
 
 model::Result<void> InstrumentedCache::prepareFolders() const {

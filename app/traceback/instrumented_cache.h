@@ -13,6 +13,7 @@
 #include <string>
 
 #include "model/error.h"
+#include "runtime/format/ring.h"
 
 namespace traceback::app {
 
@@ -37,6 +38,9 @@ class InstrumentedCache {
   // The part that lies in this folder, ROOT/FLAVOUR.
   static model::Result<InstrumentedCache> at(const std::filesystem::path& folder,
                                              std::uint64_t limit = kDefaultLimit);
+
+  // The same, for processes in whose copies probes look there (threadSlotBeside() in runtime/format/ring.h).
+  InstrumentedCache forThreadSlot(std::int32_t threadSlot) const;
 
   const std::filesystem::path& folder() const { return m_folder; }  // ROOT/FLAVOUR
 
@@ -68,6 +72,7 @@ class InstrumentedCache {
  private:
   struct Object;
 
+  std::optional<std::string> indexNameOf(const std::filesystem::path& file, Use use) const;
   static void setUsedNow(const Known& known);
   std::optional<Known> read(const std::filesystem::path& entry) const;
   model::Result<std::filesystem::path> makeObject(const std::filesystem::path& file, const std::string& key,
@@ -77,6 +82,7 @@ class InstrumentedCache {
 
   std::filesystem::path m_root, m_folder;
   std::uint64_t m_limit;
+  std::int32_t m_threadSlot = format::kThreadSlot;
 };
 
 }  // namespace traceback::app

@@ -156,16 +156,25 @@ model::Result<InstrumentedCache::Known> prepare(const InstrumentedCache& cache, 
                                                 const instrument::Options& options) {
   // A program may have set one with which we could not enter our own folders.
   const mode_t before = umask(077);
+  const bool program = use == InstrumentedCache::Use::Execute;
   instrument::Options forFile = options;
-  const auto make = [&forFile](const fs::path& input, const fs::path& output) {
+  if (program) forFile.threadSlot = threadSlotIn(file);
+  std::string refused;
+  const auto make = [&](const fs::path& input, const fs::path& output) -> model::Result<void> {
+    if (!refused.empty()) return model::fail(refused);  // of its libraries, which may be others some day
     return instrumentInChild(input, output, forFile);
   };
   const auto variant = [&] {
-    if (use == InstrumentedCache::Use::Execute)
-      if (const auto loaded = filesOfProgram(file)) forFile.threadAlignment = threadAlignmentFor(*loaded);
-    return instrument::hashOfProfileFor(file, options) ^ forFile.threadAlignment;
+    if (program) {
+      if (const auto loaded = filesOfProgram(file)) {
+        forFile.threadAlignment = threadAlignmentFor(*loaded);
+        refused = refusalOf(*loaded, true);
+      }
+    }
+    const auto slot = static_cast<std::uint32_t>(forFile.threadSlot - format::kThreadSlot);
+    return instrument::hashOfProfileFor(file, options) ^ forFile.threadAlignment ^ std::uint64_t{slot} << 32;
   };
-  auto known = cache.get(file, use, make, variant);
+  auto known = cache.forThreadSlot(forFile.threadSlot).get(file, use, make, variant);
   umask(before);
   return known;
 }

@@ -88,7 +88,8 @@ std::optional<std::string> reasonToRunAsIs(const fs::path& program) {
            "that (traceback run -- PROG)";
   }
   if (image->segment(PT_INTERP) == nullptr) return "statically linked, so the runtime cannot be added";
-  if (!instrument::leavesThreadSlotFree(*image)) return std::format("it has {}", instrument::kOnThreadSlot);
+  if (instrument::threadSlotBeside(*image) == 0)
+    return "it has so much thread-local storage that there is no place for its ring";
   return std::nullopt;
 }
 

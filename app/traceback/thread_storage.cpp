@@ -1,8 +1,10 @@
 #include "app/traceback/thread_storage.h"
 
-#include <algorithm>
+#include <format>
 #include <functional>
+#include <span>
 
+#include "instrument/analysis/eligibility.h"
 #include "instrument/elf/thread_storage.h"
 #include "loader/elf/elf_image.h"
 #include "loader/mapped_file.h"
@@ -25,6 +27,14 @@ void forEach(std::span<const LoadedFile> files,
 
 }  // namespace
 
+std::int32_t threadSlotIn(const std::filesystem::path& program) {
+  const auto file = loader::MappedFile::open(program);
+  if (!file) return format::kThreadSlot;
+  const auto image = loader::ElfImage::parse(file->bytes(), program.string());
+  const std::int32_t slot = image ? instrument::threadSlotBeside(*image) : 0;
+  return slot != 0 ? slot : format::kThreadSlot;
+}
+
 std::uint64_t threadAlignmentFor(const LoadedFiles& loaded) {
   std::uint64_t alignment = inject::audit::FixedStorage::kThreadAlignment;
   bool isGreater = false;
@@ -38,7 +48,7 @@ std::uint64_t threadAlignmentFor(const LoadedFiles& loaded) {
   return isGreater ? alignment : 0;
 }
 
-std::string refusedBeside(const LoadedFiles& loaded, bool programIsCopied) {
+std::string refusalOf(const LoadedFiles& loaded, bool programIsCopied) {
   inject::audit::FixedStorage storage;
   const std::uint64_t alignment = programIsCopied ? threadAlignmentFor(loaded) : 0;
   std::string refused;
@@ -51,7 +61,10 @@ std::string refusedBeside(const LoadedFiles& loaded, bool programIsCopied) {
     }
     const bool isFixed = (image.dynamicValue(DT_FLAGS).value_or(0) & DF_STATIC_TLS) != 0;
     if (storage.add(segments.data(), segments.size(), isFixed)) return true;
-    refused = file.path;
+    refused = std::format(
+        "thread-local storage of {} has no place beside the runtime's under `traceback run`, so it is left "
+        "alone there; `traceback instrument` can",
+        file.path);
     return false;
   });
   return refused;

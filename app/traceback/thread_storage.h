@@ -1,5 +1,5 @@
-// Thread-local storage of a program's libraries, which has to have a place beside the runtime's
-// (runtime/inject/audit/fixed_storage.h).
+// Thread-local storage of a program and its libraries, beside which the runtime's has to have a place
+// (runtime/format/ring.h, runtime/inject/audit/fixed_storage.h).
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,16 @@
 
 namespace traceback::app {
 
+// Where the copies of a program's process find their thread's segment (instrument::Options::threadSlot), as
+// the program leaves room for it; where they usually do, if it cannot be read.
+std::int32_t threadSlotIn(const std::filesystem::path& program);
+
 // What the program's own must be aligned to for that (instrument::Options::threadAlignment); 0: nothing is to
 // be changed.
 std::uint64_t threadAlignmentFor(const LoadedFiles& loaded);
 
-// The first library whose storage the dynamic linker would refuse where it records; empty if none.
-// `programIsCopied`: the program is one that an instrumented copy can be, and is to be, made of.
-std::string refusedBeside(const LoadedFiles& loaded, bool programIsCopied);
+// Why nothing of the program is recorded under `run`: a library whose storage the dynamic linker would refuse
+// there. Empty if there is none. `programIsCopied`: an instrumented copy of it can be, and is to be, made.
+std::string refusalOf(const LoadedFiles& loaded, bool programIsCopied);
 
 }  // namespace traceback::app

@@ -104,14 +104,14 @@ bool isInstrumented(const ElfImage& image) {
   return false;
 }
 
-bool leavesThreadSlotFree(const ElfImage& image) {
+std::int32_t threadSlotBeside(const ElfImage& image) {
   const Elf64_Phdr* storage = image.segment(PT_TLS);
   // A library's comes behind the runtime's.
-  return storage == nullptr || !isProgram(image) ||
-         format::leavesThreadSlotFree(storage->p_memsz, storage->p_align);
+  if (storage == nullptr || !isProgram(image)) return format::kThreadSlot;
+  return format::threadSlotBeside(storage->p_memsz, storage->p_align);
 }
 
-Result<void> checkFile(const ElfImage& image) {
+Result<void> checkFile(const ElfImage& image, std::int32_t threadSlot) {
   const auto refuse = [&](std::string why) { return model::fail(std::move(why), image.path()); };
   if (image.type() == ET_REL) return refuse("an object file or kernel module: only what is linked can run");
   if (image.type() == ET_CORE) return refuse("a core file, not a program or shared library");
@@ -130,7 +130,11 @@ Result<void> checkFile(const ElfImage& image) {
   for (const Elf64_Phdr& segment : image.segments())
     if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 && (segment.p_flags & PF_W) != 0)
       return refuse("has writable code");
-  if (!leavesThreadSlotFree(image)) return refuse(std::format("a program with {}", kOnThreadSlot));
+  if (isProgram(image) && threadSlotBeside(image) != threadSlot)
+    return refuse(
+        "a program with more than 4 KB of thread-local storage: only `traceback run` and its copies know "
+        "where "
+        "its ring is");
   if (isGo(image))
     return refuse("a Go program: its runtime finds tables by the addresses that calls return to");
   if (hasSymbol(image, {"caml_frametable", "caml_system__frametable", "caml_startup__frametable"}))

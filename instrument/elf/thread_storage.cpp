@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "runtime/format/ring.h"
+
 namespace traceback::instrument {
 
 std::optional<Elf64_Phdr> alignedThreadStorage(const loader::ElfImage& program, std::uint64_t alignment) {
@@ -22,6 +24,10 @@ std::optional<Elf64_Phdr> alignedThreadStorage(const loader::ElfImage& program, 
   if (storage->p_memsz == 0 || !std::has_single_bit(unit) || storage->p_vaddr % unit != 0) return {};
   const std::uint64_t distance = (storage->p_memsz + unit - 1) / unit * unit;
   const std::uint64_t back = (storage->p_vaddr + distance) % alignment;
+  // All that know the program by its original have to find the same slot.
+  if (format::threadSlotBeside(storage->p_memsz, alignment) !=
+      format::threadSlotBeside(storage->p_memsz, storage->p_align))
+    return {};
   // Only an address that nothing is read from may be another one.
   if (back != 0 && storage->p_filesz != 0) return {};
   if (back > storage->p_vaddr || back > storage->p_offset) return {};

@@ -20,7 +20,7 @@ void emitSharedBit(CodeBuilder& code, unsigned bit, bool kept, RoutineSet& used)
 std::uint32_t emitBitRoutine(unsigned number, Routines& out) {
   const unsigned bit = number / 2;
   const bool kept = number % 2 != 0;
-  CodeBuilder code;
+  CodeBuilder code(out.threadSlot);
   code.setOrigin({});
   storeBelow(code, kRax, kRaxKept);
   storeBelow(code, kRcx, kRcxKept);

@@ -68,6 +68,10 @@ class CodeBuilder {
     std::uint32_t offset = 0;  // from the start of the code, once settled
   };
 
+  // `threadSlot`: where probes find their thread's segment (runtime/format/ring.h).
+  explicit CodeBuilder(std::int32_t threadSlot) : m_threadSlot(threadSlot) {}
+  std::int32_t threadSlot() const { return m_threadSlot; }
+
   Label newLabel();
   void bind(Label label);  // to the next item
   // What follows belongs to this instruction.
@@ -118,6 +122,7 @@ class CodeBuilder {
   std::vector<std::uint32_t> m_labels;  // item each is bound to
   std::vector<std::uint8_t> m_exact;  // by item: target is not resolved
   std::uint32_t m_size = 0;
+  std::int32_t m_threadSlot;
 };
 
 }  // namespace traceback::instrument

@@ -166,9 +166,9 @@ class Dispatch {
     }
     emitSpill(m_code, m_index, kSlotTarget);
     emitRestore(m_code, m_index, kSlotIndex);
-    constexpr std::int32_t kTarget = format::kSpillSlot + std::int32_t(8 * kSlotTarget);
+    const std::int32_t target = placeOfSpill(m_code, kSlotTarget);
     m_code.bytes(
-        Sequence().add(0x64, 0xFF, 0x24, 0x25).add32(std::uint32_t(kTarget)).bytes());  // jmp *%fs:slot
+        Sequence().add(0x64, 0xFF, 0x24, 0x25).add32(std::uint32_t(target)).bytes());  // jmp *%fs:slot
   }
 
   CodeBuilder& m_code;

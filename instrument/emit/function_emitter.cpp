@@ -28,6 +28,7 @@ class Emitter {
         m_forms(function, options),
         m_targets(program, function),
         m_out(out),
+        m_code(options.threadSlot),
         m_tables(m_code, program, function, m_targets, options.jumpTables) {}
 
   void run(const std::optional<EntryWindow>& window) {

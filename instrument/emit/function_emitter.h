@@ -69,6 +69,7 @@ struct EmitOptions {
   const ConstantWords* jumpTables = nullptr;  // where they may be used
   VirtAddr moduleSlots;  // of the ModuleSlots
   std::uint32_t codeBase = 0;  // added to the DAGs' codes
+  std::int32_t threadSlot = format::kThreadSlot;
 };
 
 FunctionCode emitFunction(const Program& program, const Function& function,

@@ -5,7 +5,7 @@
 namespace traceback::instrument {
 
 std::uint32_t emitLoadRoutine(unsigned reg, Routines& out) {
-  CodeBuilder code;
+  CodeBuilder code(out.threadSlot);
   code.setOrigin({});
   takeCursor(code, reg, Cursor::Loaded);
   code.bytes({0xC3});

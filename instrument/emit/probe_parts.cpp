@@ -51,7 +51,11 @@ void loadThreadWord(CodeBuilder& code, unsigned reg, std::int32_t offset) {
 void storeThreadWord(CodeBuilder& code, unsigned reg, std::int32_t offset) {
   moveThreadWord(code, 0x89, reg, offset);
 }
-void loadSegment(CodeBuilder& code, unsigned reg) { loadThreadWord(code, reg, format::kThreadSlot); }
+void loadSegment(CodeBuilder& code, unsigned reg) { loadThreadWord(code, reg, code.threadSlot()); }
+
+std::int32_t placeOfSpill(const CodeBuilder& code, unsigned slot) {
+  return code.threadSlot() + format::kFirstSpill + std::int32_t(8 * slot);
+}
 
 void load64(CodeBuilder& code, unsigned base, unsigned to) {
   code.bytes({rex(true, to, base), 0x8B, modrm(0, to, base)});

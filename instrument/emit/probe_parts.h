@@ -46,6 +46,7 @@ inline constexpr std::uint8_t kCarry = 2, kEqual = 4, kNotEqual = 5;  // conditi
 void loadThreadWord(CodeBuilder& code, unsigned reg, std::int32_t offset);
 void storeThreadWord(CodeBuilder& code, unsigned reg, std::int32_t offset);
 void loadSegment(CodeBuilder& code, unsigned reg);
+std::int32_t placeOfSpill(const CodeBuilder& code, unsigned slot);  // from the thread pointer
 
 void load64(CodeBuilder& code, unsigned base, unsigned to);  // mov (base), to
 

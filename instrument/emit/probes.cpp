@@ -127,11 +127,11 @@ HeadProbe headWithLiveFlags(CodeBuilder& code, std::uint32_t record, Free free, 
 }  // namespace
 
 void emitSpill(CodeBuilder& code, unsigned reg, unsigned slot) {
-  storeThreadWord(code, reg, format::kSpillSlot + std::int32_t(8 * slot));
+  storeThreadWord(code, reg, placeOfSpill(code, slot));
 }
 
 void emitRestore(CodeBuilder& code, unsigned reg, unsigned slot) {
-  loadThreadWord(code, reg, format::kSpillSlot + std::int32_t(8 * slot));
+  loadThreadWord(code, reg, placeOfSpill(code, slot));
 }
 
 HeadProbe emitHeadProbe(CodeBuilder& code, std::uint32_t record, Free free, Cursor cursor,

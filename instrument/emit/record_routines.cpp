@@ -56,6 +56,8 @@ Kind kindFor(RegisterSet dead, Cursor cursor) {
 
 class Routine {
  public:
+  explicit Routine(std::int32_t threadSlot) : m_code(threadSlot) {}
+
   std::uint32_t emit(const Kind& kind, VirtAddr moduleSlots, Routines& out) {
     const unsigned record = kind.record, scratch = kScratches[kind.scratch];
     const bool keepsScratch = scratch == kKeptScratch;
@@ -118,7 +120,7 @@ HeadProbe emitSharedHead(CodeBuilder& code, std::uint32_t record, Free free, Cur
 }
 
 std::uint32_t emitRecordRoutine(unsigned number, VirtAddr moduleSlots, Routines& out) {
-  return Routine().emit(Kind::of(number), moduleSlots, out);
+  return Routine(out.threadSlot).emit(Kind::of(number), moduleSlots, out);
 }
 
 }  // namespace traceback::instrument

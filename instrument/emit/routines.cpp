@@ -21,8 +21,9 @@ std::uint32_t Routines::append(CodeBuilder& routine, std::uint32_t alignment) {
   return start;
 }
 
-Routines emitRoutines(const RoutineSet& used, VirtAddr moduleSlots) {
+Routines emitRoutines(const RoutineSet& used, VirtAddr moduleSlots, std::int32_t threadSlot) {
   Routines out;
+  out.threadSlot = threadSlot;
   for (unsigned number = 0; number < kRoutines; ++number) {
     if (!used.test(number)) continue;
     out.offsets[number] = number < kFirstBitRoutine    ? emitRecordRoutine(number, moduleSlots, out)

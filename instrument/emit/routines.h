@@ -23,6 +23,7 @@ inline constexpr unsigned kFirstBitRoutine = kRecordRoutines,
 using RoutineSet = std::bitset<kRoutines>;
 
 struct Routines {
+  std::int32_t threadSlot = 0;  // where they look (code_builder.h)
   std::vector<std::byte> code;  // complete but for its references
   std::vector<CodeBuilder::Reference> references;
   std::array<std::uint32_t, kRoutines> offsets{};  // in `code`, of those that there are
@@ -35,7 +36,7 @@ struct Routines {
   std::uint32_t append(CodeBuilder& routine, std::uint32_t alignment);
 };
 
-Routines emitRoutines(const RoutineSet& used, VirtAddr moduleSlots);
+Routines emitRoutines(const RoutineSet& used, VirtAddr moduleSlots, std::int32_t threadSlot);
 
 // mov reg, offset(%rsp); mov offset(%rsp), reg
 void storeBelow(CodeBuilder& code, unsigned reg, std::int8_t offset);

@@ -3,16 +3,17 @@
 //   ROOT/FLAVOUR/objects/KEY/PATH   the instrumented form of the file that has, or had, the absolute path
 //                                   PATH and content KEY. Below objects/KEY the folders of PATH stand as
 //                                   below /, so the original's path is what follows the key.
-//   ROOT/FLAVOUR/index/NAME         what is known of a file as stat() sees it (indexName()); one line:
+//   ROOT/FLAVOUR/index/NAME         what is known of a file as stat() sees it, in the processes of a kind of
+//                                   program (indexName()); one line:
 //                                   +KEY/PATH  has this copy
 //                                   -REASON    stays as it is
 //                                   !REASON    stays as it is for kRetrySeconds from the entry's time on
 //   ROOT/FLAVOUR/making/            temporary files and locks
 //
 // FLAVOUR: 16 hexadecimal digits, of the instrumentor's identity and of its options. KEY: 32, of the
-// content, and of what the user's profiles say of it. Entries appear whole, by a rename, and are never
-// changed. Whoever uses a copy sets its time if that is older than kTouchSeconds; what was used in the last
-// kKeepSeconds is not removed.
+// content, of what the user's profiles say of it, and of what the program whose process it is for asks for.
+// Entries appear whole, by a rename, and are never changed. Whoever uses a copy sets its time if that is
+// older than kTouchSeconds; what was used in the last kKeepSeconds is not removed.
 //
 // The processes of a run are told by their environment:
 //   TRACEBACK_CACHE        ROOT/FLAVOUR
@@ -47,14 +48,16 @@ inline constexpr unsigned kRetrySeconds = 60;
 inline constexpr unsigned kTouchSeconds = 60;
 inline constexpr unsigned kKeepSeconds = 600;
 
-// A file as stat() sees it. For programs the path counts too, for a program finds its files by its own.
+// A file as stat() sees it. For programs the path counts too, for a program finds its files by its own; and
+// so does where the copies of a process find their thread's segment (threadSlotBeside() in ring.h).
 struct FileIdentity {
   std::uint64_t device, inode, size;
   std::int64_t modifiedSeconds, modifiedNs, changedSeconds, changedNs;
   std::uint64_t pathHash;  // hashOfPath(), or 0
+  std::uint64_t threadSlot;  // how far below the thread pointer
 };
 
-inline constexpr unsigned kIndexNameSize = 8 * 17 + 1;
+inline constexpr unsigned kIndexNameSize = 9 * 17 + 1;
 
 // FNV-1a; never 0.
 constexpr std::uint64_t hashOfPath(const char* path) {
@@ -64,7 +67,7 @@ constexpr std::uint64_t hashOfPath(const char* path) {
 }
 
 // Of the file whose status it is; `program`: its path if it is to be executed, else null.
-inline FileIdentity identityOf(const struct stat& status, const char* program) {
+inline FileIdentity identityOf(const struct stat& status, const char* program, std::int32_t threadSlot) {
   return {.device = status.st_dev,
           .inode = status.st_ino,
           .size = static_cast<std::uint64_t>(status.st_size),
@@ -72,7 +75,8 @@ inline FileIdentity identityOf(const struct stat& status, const char* program) {
           .modifiedNs = status.st_mtim.tv_nsec,
           .changedSeconds = status.st_ctim.tv_sec,
           .changedNs = status.st_ctim.tv_nsec,
-          .pathHash = program == nullptr ? 0 : hashOfPath(program)};
+          .pathHash = program == nullptr ? 0 : hashOfPath(program),
+          .threadSlot = static_cast<std::uint64_t>(-std::int64_t{threadSlot})};
 }
 
 // The fields in hexadecimal, with dashes between them.
@@ -84,7 +88,8 @@ constexpr void indexName(const FileIdentity& identity, char (&name)[kIndexNameSi
                                   static_cast<std::uint64_t>(identity.modifiedNs),
                                   static_cast<std::uint64_t>(identity.changedSeconds),
                                   static_cast<std::uint64_t>(identity.changedNs),
-                                  identity.pathHash};
+                                  identity.pathHash,
+                                  identity.threadSlot};
   unsigned at = 0;
   for (const std::uint64_t field : fields) {
     if (at != 0) name[at++] = '-';

@@ -11,12 +11,17 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/format/ring.h"
+
 namespace traceback::format {
 
 inline constexpr std::uint64_t kModuleMagic = 0x0A0D'444F'4D54'4254;  // "TBTMOD\r\n"
 // The probes of versions up to 7 look for sentinels, which rings of version 3 (ring.h) do not have: such a
 // file runs untraced.
-inline constexpr std::uint32_t kModuleVersion = 8;
+// Version 9: probes look elsewhere than at kThreadSlot (ring.h). A file whose probes look there is of
+// version 8.
+inline constexpr std::uint32_t kModuleVersion = 9;
+inline constexpr std::uint32_t kModuleVersionAtThreadSlot = 8;
 inline constexpr std::uint32_t kOldestModuleVersion = 8;
 
 // In the module's writable data, zero until the runtime binds the module.
@@ -127,10 +132,15 @@ struct ModuleHeader {
   std::uint32_t broughtHeadOffset;  // BroughtHead[broughtHeadCount]; none before version 6
   std::uint32_t broughtHeadCount;
   std::uint32_t flags;  // ModuleFlag; none in a header that ends here
-  std::uint32_t reserved;
+  std::int32_t threadSlot;  // where the probes find their segment, from the thread pointer; from version 9 on
 };
 static_assert(sizeof(ModuleHeader) == 128);
 inline constexpr std::uint32_t kOldestModuleHeaderSize = 120;
+
+constexpr std::int32_t threadSlotOf(const ModuleHeader& header) {
+  const bool isSaid = header.version > kModuleVersionAtThreadSlot && header.headerSize >= sizeof header;
+  return isSaid ? header.threadSlot : kThreadSlot;
+}
 
 enum ModuleFlag : std::uint32_t {
   kModuleKnown =

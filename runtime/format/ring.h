@@ -36,8 +36,9 @@
 // A position names a word for ever: ordinal * subBufferWords + index within the sub-buffer. It grows with
 // time within a segment.
 //
-// Probes reach the segment in use through the word at %fs:kThreadSlot, which holds the address of its
-// SegmentHeader; `cursor` is that structure's first field. (ARCHITECTURE.md: "Where the cursor lives".)
+// Probes reach the segment in use through the word at %fs:kThreadSlot (or further below: threadSlotBeside()),
+// which holds the address of its SegmentHeader; `cursor` is that structure's first field. (ARCHITECTURE.md:
+// "Where the cursor lives".)
 #pragma once
 
 #include <cstddef>
@@ -62,18 +63,22 @@ constexpr bool isAtWindowEnd(std::uint64_t cursor) { return (cursor + sizeof(Wor
 // wherever the loader put the block, as long as the thread-local storage before it leaves that place free.
 // The words after the slot are the probes' spill slots.
 inline constexpr std::int32_t kThreadSlot = -4096;
-inline constexpr std::int32_t kSpillSlot = kThreadSlot + 8;  // the first of kSpillSlots
+inline constexpr std::int32_t kFirstSpill = 8;  // of kSpillSlots, from the slot
+inline constexpr std::int32_t kSpillSlot = kThreadSlot + kFirstSpill;
 inline constexpr unsigned kSpillSlots = 4;
 inline constexpr std::uint32_t kThreadSlotBytes = 8 * (1 + kSpillSlots);  // with the spill slots
 inline constexpr std::uint32_t kThreadBlockSize = 4096, kThreadBlockAlignment = 64;
 
-// Whether a program's own thread-local storage (PT_TLS), which lies right below the thread pointer (ELF
-// handling for thread-local storage, 3: variant II), leaves that place free. `alignment`: a power of two, or
-// 0.
-constexpr bool leavesThreadSlotFree(std::uint64_t size, std::uint64_t alignment) {
-  constexpr std::uint64_t kMost = -kThreadSlot - kThreadSlotBytes;
+// Where the slot is beside a program's own thread-local storage (PT_TLS), which lies right below the thread
+// pointer (ELF handling for thread-local storage, 3: variant II): kThreadSlot, or as much further below as
+// the program needs. 0 if it needs more than there can be. `alignment`: a power of two, or 0.
+constexpr std::int32_t threadSlotBeside(std::uint64_t size, std::uint64_t alignment) {
+  constexpr std::uint64_t kMostBefore = -kThreadSlot - kThreadSlotBytes, kMost = 1 << 22;
   const std::uint64_t unit = alignment > kThreadBlockAlignment ? alignment : kThreadBlockAlignment;
-  return size <= kMost && (size + unit - 1) / unit * unit <= kMost;
+  if (size > kMost || unit > kMost) return 0;
+  const std::uint64_t before = (size + unit - 1) / unit * unit;
+  return before <= kMostBefore ? kThreadSlot
+                               : -static_cast<std::int32_t>(before + std::uint64_t{kThreadBlockSize});
 }
 
 struct SegmentHeader {

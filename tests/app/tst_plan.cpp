@@ -197,14 +197,18 @@ class PlanTest : public QObject {
     const Plan sanitized = plan({SANITIZED_PROGRAM});
     QCOMPARE(sanitized.ran.status, 1);
     QVERIFY(sanitized.head["untraced"].toString().contains("sanitizer"));
-    const Plan own = plan({ON_DEMAND_PROGRAM "_own"});
-    QCOMPARE(own.ran.status, 1);
-    QVERIFY(own.head["untraced"].toString().contains("4 KB of thread-local storage"));
+    const Plan much = plan({ON_DEMAND_PROGRAM "_too_much"});
+    QCOMPARE(much.ran.status, 1);
+    QVERIFY(much.head["untraced"].toString().contains("thread-local storage"));
     const Plan large = plan({ON_DEMAND_PROGRAM "_large"});
     QCOMPARE(large.ran.status, 1);
     QVERIFY(large.head["untraced"].toString().contains("thread-local storage of "));
-    for (const char* fitting : {ON_DEMAND_PROGRAM "_fitting", ON_DEMAND_PROGRAM "_aligned"})
-      QCOMPARE(plan({fitting}).head["untraced"].toString(), QString());
+    for (const char* fitting :
+         {ON_DEMAND_PROGRAM "_fitting", ON_DEMAND_PROGRAM "_aligned", ON_DEMAND_PROGRAM "_own"}) {
+      const Plan taken = plan({fitting});
+      QCOMPARE(taken.head["untraced"].toString(), QString());
+      QVERIFY2(taken.files.front()["traced"].toBool(), taken.ran.out.constData());
+    }
     const Plan original = plan({"--exclude", "*/on_demand_aligned", ON_DEMAND_PROGRAM "_aligned"});
     QVERIFY(original.head["untraced"].toString().contains("thread-local storage of "));
   }

@@ -20,7 +20,7 @@ using instrument::instrumentFile;
 
 namespace {
 
-constexpr char kProgram[] = "/usr/bin/gzip";
+constexpr char kProgram[] = "/usr/bin/gzip", kLibrary[] = "/usr/lib/x86_64-linux-gnu/libz.so.1";
 
 QByteArray read(const QString& path) {
   QFile file(path);
@@ -269,9 +269,35 @@ class TestInstrument : public QObject {
     options.only = {"png_*", "0x1000", "3", "4-9"};
     options.exclude = {"main"};
     options.threadAlignment = 128;
-    QCOMPARE(roundTrip(options), "null poison only=3-3,4-9,0x1000,png_*, exclude=main, thread-alignment=128");
+    options.threadSlot = -48000;
+    QCOMPARE(roundTrip(options),
+             "null poison only=3-3,4-9,0x1000,png_*, exclude=main, thread-alignment=128 "
+             "thread-slot=-48000");
     for (const char* wrong : {"poisen", "thread-alignment=", "thread-alignment=12x"})
       QVERIFY(!instrument::parseOptions(wrong));
+  }
+
+  // Heads, bits and routines, and the spills of all of them.
+  void allProbesLookWhereTheProcessHasTheirSlot() {
+    constexpr std::int32_t kFar = -48'000;
+    const auto countOf = [this](std::int32_t slot, std::int32_t place) {
+      instrument::Options options;
+      options.threadSlot = slot;
+      if (!instrumentFile(kLibrary, path("looking").toStdString(), options)) return qsizetype{-1};
+      QByteArray operand("\x25", 1);  // no base, no index
+      operand.append(reinterpret_cast<const char*>(&place), sizeof place);
+      return read(path("looking")).count(operand);
+    };
+    for (const std::int32_t word : {0, 8, 16}) {
+      const qsizetype usual = countOf(format::kThreadSlot, format::kThreadSlot + word);
+      QVERIFY(usual > 0);
+      QCOMPARE(countOf(kFar, kFar + word), usual);
+      QCOMPARE(countOf(kFar, format::kThreadSlot + word), qsizetype{0});
+    }
+    instrument::Options options;
+    options.threadSlot = kFar;
+    QVERIFY2(!instrumentFile(kProgram, path("looking").toStdString(), options),
+             "its slot is where it usually is");
   }
 
   void aProfileIsKnownByItsBytes() {

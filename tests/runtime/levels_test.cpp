@@ -110,7 +110,7 @@ class LevelsTest : public QObject {
 
   void aHandlerWritesToASegmentOfItsOwn() {
     inThread([] {
-      QVERIFY(inject::threadSlotInPlace());
+      QVERIFY(inject::isThreadSlotInPlace(inject::threadSlot));
       head(codeOf(1));
       head(codeOf(2));
       const auto before = *inject::slot();

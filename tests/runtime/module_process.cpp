@@ -28,6 +28,7 @@ std::vector<format::ProcessModule> modules() { return table(); }
 void forgetModules() {
   table().clear();
   inject::process.recording = false;
+  inject::threadSlot = format::kThreadSlot;
 }
 
 namespace {
@@ -66,7 +67,8 @@ void replaceModule(unsigned index, const format::ProcessModule& module) {
 void markUnloaded(unsigned index) { table()[index].unloaded = 1; }
 
 void mappedFile(std::uint64_t, char* to, std::size_t) { *to = 0; }
-bool threadSlotInPlace() { return true; }
+constinit std::int64_t threadSlot = format::kThreadSlot;
+bool isThreadSlotInPlace(std::int64_t place) { return place >= -0x10000; }
 void beginLearning(bool isProgramKnown) { testing::told.push_back(isProgramKnown); }
 
 }  // namespace traceback::inject

@@ -20,6 +20,7 @@
 #include "runtime/inject/modules/brought_cursors.h"
 #include "runtime/inject/modules/copy_addresses.h"
 #include "runtime/inject/modules/modules.h"
+#include "runtime/inject/rings/thread.h"
 
 using namespace traceback;
 using format::BindState;
@@ -45,6 +46,7 @@ class Object {
     header.magic = format::kModuleMagic;
     header.version = format::kModuleVersion;
     header.headerSize = sizeof header;
+    header.threadSlot = format::kThreadSlot;
     std::memset(header.mapId, mapId, sizeof header.mapId);
     header.address = kCode;
     header.moduleSlots = 3 * kPage;
@@ -326,6 +328,29 @@ class ModuleTableTest : public QObject {
     load(object);
     inject::bindNewModules();
     QVERIFY(object.isBound());
+  }
+
+  // The one that is bound first decides where all look, if that is a place for it.
+  void modulesThatLookForTheirSegmentElsewhereAreNotBound() {
+    constexpr std::int32_t kFar = -48'000, kNowhere = -0x20000;
+    for (const auto& [first, second] : {std::pair(format::kThreadSlot, kFar), {kFar, format::kThreadSlot}}) {
+      testing::forgetModules();
+      Object nowhere(1, 0x10000), one(2, 0x20000), same(3, 0x30000), other(4, 0x40000);
+      for (const auto& [object, place] :
+           {std::pair(&nowhere, kNowhere), {&one, first}, {&same, first}, {&other, second}}) {
+        ModuleHeader header = object->header();
+        header.threadSlot = place;
+        object->write(header);
+        load(*object);
+      }
+      inject::bindNewModules();
+      QVERIFY(one.isBound() && same.isBound());
+      QCOMPARE(inject::threadSlot, std::int64_t{first});
+      for (const Object* left : {&nowhere, &other}) QVERIFY(!left->isBound());
+      for (const Object* left : {&nowhere, &other}) QCOMPARE(stateOf(*left), BindState::NoThreadSlot);
+      for (Object* object : {&nowhere, &one, &same, &other}) unload(*object);
+      inject::bindNewModules();
+    }
   }
 
   // A library that is bound first, for the program is not instrumented, leaves nothing to be learned.

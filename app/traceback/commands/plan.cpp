@@ -10,6 +10,7 @@
 #include "app/traceback/output.h"
 #include "app/traceback/program_search.h"
 #include "app/traceback/say.h"
+#include "app/traceback/thread_storage.h"
 #include "model/utf8.h"
 
 namespace traceback::app {
@@ -78,13 +79,13 @@ void printFile(const LoadedFile& file, const FilePlan& plan, bool program, bool 
 }
 
 int runPlan(const PlanCall& call) {
-  const auto options = usualOptions();
+  auto options = usualOptions();
   if (!options) return complain(options.error());
   const auto installation = findInstallation();
   if (!installation) return complain(installation.error());
   // Without a cache there are no copies.
   const auto known = cacheFor(installation->program, *options);
-  const std::optional<InstrumentedCache> cache = known ? std::optional(*known) : std::nullopt;
+  std::optional<InstrumentedCache> cache = known ? std::optional(*known) : std::nullopt;
 
   const auto pid = pidIn(call.subject);
   const auto program = pid ? model::Result<std::filesystem::path>() : findProgram(call.subject);
@@ -92,6 +93,8 @@ int runPlan(const PlanCall& call) {
   const auto loaded = pid ? filesOfProcess(*pid, cache) : filesOfProgram(*program);
   if (!loaded) return complain(loaded.error());
 
+  options->threadSlot = threadSlotIn(loaded->files.front().contents);
+  if (cache) cache = cache->forThreadSlot(options->threadSlot);
   const std::string reason = reasonAgainstAll(*loaded, call.patterns);
   printHead(*loaded, reason, call.json());
   flushOut();

@@ -36,19 +36,22 @@ void addPrepare(CLI::App& app, Action& chosen) {
   struct Call {
     std::string cache, file;
     bool program = false;
+    std::int32_t threadSlot = format::kThreadSlot;
   };
   auto call = std::make_shared<Call>();
   auto* command = app.add_subcommand("prepare", "Started by a process that is about to load a file");
   command->group("");  // not listed
   command->add_option("--cache", call->cache)->required();
   command->add_flag("--program", call->program);
+  command->add_option("--thread-slot", call->threadSlot);  // of the process's program
   command->add_option("FILE", call->file)->required();
   command->callback([call, &chosen] {
     chosen = [call] {
       becomeOrdinary();
-      const auto options = optionsFromEnvironment();
+      auto options = optionsFromEnvironment();
       const auto cache = InstrumentedCache::at(call->cache, cacheLimit());
       if (!options || !cache) return kBadCall;
+      options->threadSlot = call->threadSlot;
       using Use = InstrumentedCache::Use;
       // Silent: the reason is in the cache, and standard error is the program's.
       return prepare(*cache, call->file, call->program ? Use::Execute : Use::Load, *options) ? kDone

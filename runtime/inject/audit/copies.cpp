@@ -93,8 +93,10 @@ Known readEntry(const char* entry, LongPath& copy) {
 
 // Its environment is its own: with that of the program, the dynamic linker would treat it as the program.
 void haveItMade(const char* file, bool program) {
-  const char* arguments[8] = {settings.collector, "prepare", "--cache", settings.cache};
-  unsigned count = 4;
+  Text<40> slot;
+  slot.add("--thread-slot=-").add(static_cast<std::uint64_t>(-std::int64_t{settings.threadSlot}));
+  const char* arguments[9] = {settings.collector, "prepare", "--cache", settings.cache, slot.c_str()};
+  unsigned count = 5;
   if (program) arguments[count++] = "--program";
   arguments[count++] = "--";
   arguments[count] = file;
@@ -125,7 +127,7 @@ bool findCopy(const char* file, bool program, LongPath& copy) {
   struct stat status{};
   if (!readStatus(file, status) || !S_ISREG(status.st_mode) || isKeptAsItIs(status)) return false;
   char name[format::kIndexNameSize];
-  format::indexName(format::identityOf(status, program ? file : nullptr), name);
+  format::indexName(format::identityOf(status, program ? file : nullptr, settings.threadSlot), name);
   static constinit LongPath entry;
   entry.clear();
   entry.add(settings.cache).add("/index/").add(name);

@@ -225,15 +225,27 @@ bool runsUnderSanitizer(const Dynamic& program) {
          (program.defines("pthread_create") && program.defines("sigaction") && program.defines("__close"));
 }
 
+void findThreadSlot() {
+  const std::uint64_t* const headers = auxiliaryValue(AT_PHDR);
+  const std::uint64_t* const count = auxiliaryValue(AT_PHNUM);
+  if (headers == nullptr || count == nullptr) return;
+  const auto* const segments = reinterpret_cast<const Elf64_Phdr*>(*headers);
+  for (std::uint64_t i = 0; i < *count; ++i)
+    if (segments[i].p_type == PT_TLS)
+      settings.threadSlot = format::threadSlotBeside(segments[i].p_memsz, segments[i].p_align);
+}
+
 }  // namespace
 
 const char* originalProgram() { return original; }
 
 void considerProgram() {
   if (!readExecutable()) return;
+  findThreadSlot();
   original = originalOf(executable);
   if (original != nullptr) return restoreNames();
   if (!pathIsStillTrue()) return;
+  if (settings.threadSlot == 0) executeAlone();
   const Dynamic program;
   const bool sanitized = program.needs(kAddressSanitizer);
   if (runsUnderSanitizer(program) || (sanitized && settings.sanitized == nullptr)) executeAlone();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "runtime/format/ring.h"
 #include "runtime/inject/kernel/system.h"
 #include "runtime/inject/kernel/variables.h"
 
@@ -25,6 +26,8 @@ struct Settings {
   const char* execution = nullptr;  // TRACEBACK_EXEC
   const char* sanitized = nullptr;  // TRACEBACK_SANITIZED: programs under AddressSanitizer are recorded, too
   const char* forInstrumentor[3] = {};  // NAME=value
+  // Where the copies of this process look (threadSlotBeside() in runtime/format/ring.h).
+  std::int32_t threadSlot = format::kThreadSlot;
 };
 extern Settings settings;
 

@@ -89,6 +89,13 @@ bool isKnown(const ModuleHeader& header) {
   return header.headerSize >= sizeof header && (header.flags & format::kModuleKnown) != 0;
 }
 
+// The first module that is bound decides where all others have to look, too.
+bool looksAtOurSlot(const ModuleHeader& header) {
+  const std::int32_t place = format::threadSlotOf(header);
+  if (!process.recording && isThreadSlotInPlace(place)) threadSlot = place;
+  return place == threadSlot && isThreadSlotInPlace(place);
+}
+
 void consider(const dl_phdr_info& info) {
   Segment where;
   const ModuleHeader* header = findHeader(info, where);
@@ -112,7 +119,7 @@ void consider(const dl_phdr_info& info) {
   BindState state = BindState::VersionMismatch;
   if (header->version >= format::kOldestModuleVersion && header->version <= format::kModuleVersion &&
       isSound(info, *header, where))
-    state = !threadSlotInPlace()               ? BindState::NoThreadSlot
+    state = !looksAtOurSlot(*header)           ? BindState::NoThreadSlot
             : seenCount == format::kMaxModules ? BindState::TableFull
                                                : chooseCodes(*header, where, module);
   module.bindState = static_cast<std::uint32_t>(state);

@@ -159,7 +159,8 @@ void childStarted(bool betweenProbes) {
   t.handlers = 0;
   t.sharers = 0;
   if (t.state != ThreadState::Ended) t.state = ThreadState::Probation;
-  if (threadSlotInPlace()) setSlot(&traceback_probation);  // else the program has something of its own there
+  if (isThreadSlotInPlace(threadSlot))
+    setSlot(&traceback_probation);  // else the program has something of its own there
   *forkGuard = 1;
 }
 

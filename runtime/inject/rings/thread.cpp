@@ -39,15 +39,7 @@ std::uint64_t endOfWindow(unsigned number) {
   return (first + number + 1) * format::kWindowSize;
 }
 
-template <int I>
-void saveSpill(Spills& spills) {
-  __asm__ volatile("movq %%fs:%c1, %0" : "=r"(spills.words[I]) : "i"(format::kSpillSlot + 8 * I) : "memory");
-}
-template <int I>
-void restoreSpill(const Spills& spills) {
-  __asm__ volatile("movq %0, %%fs:%c1" ::"r"(spills.words[I]), "i"(format::kSpillSlot + 8 * I) : "memory");
-}
-static_assert(format::kSpillSlots == 4);
+std::int64_t placeOfSpill(unsigned number) { return threadSlot + format::kFirstSpill + 8 * number; }
 
 }  // namespace
 
@@ -59,17 +51,23 @@ void resetProbation() {
   if (traceback_probation.cursor != end) __atomic_store_n(&traceback_probation.cursor, end, __ATOMIC_RELAXED);
 }
 
-void saveSpills(Spills& s) { saveSpill<0>(s), saveSpill<1>(s), saveSpill<2>(s), saveSpill<3>(s); }
-void restoreSpills(const Spills& s) {
-  restoreSpill<0>(s), restoreSpill<1>(s), restoreSpill<2>(s), restoreSpill<3>(s);
+void saveSpills(Spills& spills) {
+  for (unsigned i = 0; i < format::kSpillSlots; ++i)
+    __asm__ volatile("movq %%fs:(%1), %0" : "=r"(spills.words[i]) : "r"(placeOfSpill(i)) : "memory");
+}
+void restoreSpills(const Spills& spills) {
+  for (unsigned i = 0; i < format::kSpillSlots; ++i)
+    __asm__ volatile("movq %0, %%fs:(%1)" ::"r"(spills.words[i]), "r"(placeOfSpill(i)) : "memory");
 }
 
-bool threadSlotInPlace() {
+constinit std::int64_t threadSlot = format::kThreadSlot;
+
+bool isThreadSlotInPlace(std::int64_t place) {
   std::uint64_t threadPointer;
   __asm__("movq %%fs:0, %0" : "=r"(threadPointer));
-  const auto place = threadPointer + static_cast<std::int64_t>(format::kThreadSlot);
+  const auto address = threadPointer + static_cast<std::uint64_t>(place);
   const auto start = reinterpret_cast<std::uint64_t>(block.slots);
-  return place >= start && place + format::kThreadSlotBytes <= start + sizeof block.slots;
+  return address >= start && address + format::kThreadSlotBytes <= start + sizeof block.slots;
 }
 
 namespace {

@@ -4,7 +4,8 @@
 //   tp - B - 4096                    slots: 512 words, each the address of the probation segment
 //   tp - B                           B bytes of thread-local storage loaded before ours (the program's)
 //
-// The word at tp + kThreadSlot is one of the slots for every B up to kThreadBlockSize less the words used.
+// The word at tp + threadSlot is one of the slots: at kThreadSlot for every B up to kThreadBlockSize less the
+// words used, and for larger ones where the copies of that program look (format::threadSlotBeside).
 #pragma once
 
 #include <cstdint>
@@ -19,10 +20,10 @@ using format::Word;
 
 enum class ThreadState : std::uint32_t {
   Probation,  // no traced code yet
-  Traced,     // has a ring
-  Untraced,   // no ring could be made
-  Ended,      // its destructors run
-  Shared,     // others have the same thread-local storage (sharing.h)
+  Traced,  // has a ring
+  Untraced,  // no ring could be made
+  Ended,  // its destructors run
+  Shared,  // others have the same thread-local storage (sharing.h)
 };
 
 // Another thread, or process, that has the same.
@@ -96,13 +97,16 @@ struct alignas(format::kThreadBlockAlignment) Thread {
 
 Thread& thread();
 
+// Where the probes of all that is bound look, from the thread pointer. Stays as it is once something is.
+extern std::int64_t threadSlot;
+
 inline SegmentHeader* slot() {
   SegmentHeader* value;
-  __asm__ volatile("movq %%fs:%c1, %0" : "=r"(value) : "i"(format::kThreadSlot) : "memory");
+  __asm__ volatile("movq %%fs:(%1), %0" : "=r"(value) : "r"(threadSlot) : "memory");
   return value;
 }
 inline void setSlot(SegmentHeader* segment) {
-  __asm__ volatile("movq %0, %%fs:%c1" ::"r"(segment), "i"(format::kThreadSlot) : "memory");
+  __asm__ volatile("movq %0, %%fs:(%1)" ::"r"(segment), "r"(threadSlot) : "memory");
 }
 
 // The probes' spill slots belong to the code that a signal interrupted.
@@ -121,8 +125,8 @@ Word* lastCursor();
 // Has the cursor of probation stand at that end.
 void resetProbation();
 
-// Whether the fixed place lies among our slots in this process.
-bool threadSlotInPlace();
+// Whether such a place lies among our slots in this process.
+bool isThreadSlotInPlace(std::int64_t place);
 
 void enterDiscard(Thread& t);
 
