@@ -46,6 +46,7 @@ class ConfinementTest : public QObject {
     QTest::newRow("with one that libc did not make") << "clone-alone" << true;
     QTest::newRow("with stacks of its own") << "context" << true;
     QTest::newRow("with a child that has no storage of libc's") << "storage" << true;
+    QTest::newRow("where handlers may be set and no signal blocked") << "filter-signals" << true;
   }
   void itDoesAndEndsAsWithoutTheRuntime() {
     QFETCH(QString, what);

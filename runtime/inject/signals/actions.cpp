@@ -20,14 +20,21 @@ namespace {
 inline constexpr std::uint64_t kDefault = 0, kIgnore = 1;
 inline constexpr std::uint64_t kRestorerFlag = 0x0400'0000;
 
-// Written under the lock, read in handlers without: `version` is odd while it changes.
-struct Entry {
-  std::uint64_t version;
+struct Remembered {
   Action program;
   Action lastHandler;  // the last real handler: for a signal that arrived just before it was replaced
 };
+// Written under the lock, read in handlers without, and by whoever interrupts a writer: what counts is the
+// one that `version`, modulo two, names, and the other is written.
+struct Entry {
+  std::uint64_t version;
+  Remembered states[2];
+
+  const Remembered& now() const { return states[version & 1]; }
+};
 constinit Entry entries[kSignals + 1];
 constinit Lock lock;
+constinit std::uint64_t changerBehindFilter = 0;  // the thread pointer of who changes one there
 constinit bool watched = false;
 constinit std::uint64_t restorer = 0;       // libc's, so that unwinders know it
 constinit std::uint64_t knownFlags = 0;     // that the kernel keeps
@@ -96,10 +103,12 @@ Action kernelActionFor(int signal, const Action& program) {
 }
 
 void remember(Entry& entry, const Action& program) {
-  __atomic_store_n(&entry.version, entry.version + 1, __ATOMIC_SEQ_CST);
-  entry.program = program;
-  if (isHandler(program)) entry.lastHandler = program;
-  __atomic_store_n(&entry.version, entry.version + 1, __ATOMIC_SEQ_CST);
+  const std::uint64_t version = entry.version + 1;
+  Remembered& next = entry.states[version & 1];
+  next = entry.now();
+  next.program = program;
+  if (isHandler(program)) next.lastHandler = program;
+  __atomic_store_n(&entry.version, version, __ATOMIC_SEQ_CST);
 }
 
 Action asKept(Action action) {
@@ -112,7 +121,7 @@ Action asKept(Action action) {
 // what the program had, whose flags and mask then are its own, too.
 Action meant(const Entry& entry, const Action& wanted) {
   if (wanted.handler == reinterpret_cast<std::uint64_t>(&runHandler))
-    return isHandler(entry.program) ? entry.program : entry.lastHandler;
+    return isHandler(entry.now().program) ? entry.now().program : entry.now().lastHandler;
   if (wanted.handler == reinterpret_cast<std::uint64_t>(&meetFault)) return {};
   return wanted;
 }
@@ -124,7 +133,7 @@ bool isSharedByAnotherProcess() { return !process.sandboxed && !inForkedChild() 
 // So the kernel alone knows these. What they were when the child began is remembered, for they are its
 // maker's.
 long setInAnotherProcess(int signal, const Action* next, Action* previous) {
-  const Action& makers = entries[signal].program;
+  const Action makers = entries[signal].now().program;
   Action before{};
   if (const long result = kernelSigaction(signal, nullptr, &before); failed(result)) return result;
   if (before.handler == reinterpret_cast<std::uint64_t>(&runHandler))
@@ -182,13 +191,12 @@ bool signalsWatched() { return __atomic_load_n(&watched, __ATOMIC_ACQUIRE); }
 
 std::uint64_t libcRestorer() { return restorer; }
 
-long programSigaction(int signal, const Action* next, Action* previous) {
-  if (signal < 1 || signal > kSignals || signal == 32 || signal == 33) return -EINVAL;
-  if (signal == SIGKILL || signal == SIGSTOP) return kernelSigaction(signal, next, previous);
-  if (isSharedByAnotherProcess()) return setInAnotherProcess(signal, next, previous);
-  Locked locked(lock);
+namespace {
+
+// Under the lock.
+long setInOwnProcess(int signal, const Action* next, Action* previous) {
   Entry& entry = entries[signal];
-  const Action before = entry.program;
+  const Action before = entry.now().program;
   if (next != nullptr) {
     const Action wanted = asKept(meant(entry, *next));
     // First what a handler would look up, then the handler.
@@ -205,17 +213,46 @@ long programSigaction(int signal, const Action* next, Action* previous) {
   return 0;
 }
 
+// Behind a filter signals may not be blocked meanwhile, nor may anybody sleep. Whose handler interrupts its
+// own change tells the kernel alone, as if it had come before.
+long setBehindFilter(int signal, const Action* next, Action* previous) {
+  std::uint64_t self, changer = 0;
+  __asm__("movq %%fs:0, %0" : "=r"(self));
+  while (!__atomic_compare_exchange_n(&changerBehindFilter, &changer, self, false, __ATOMIC_ACQUIRE,
+                                      __ATOMIC_RELAXED)) {
+    if (changer == self) return setInAnotherProcess(signal, next, previous);
+    changer = 0;
+    __builtin_ia32_pause();
+  }
+  while (!lock.tryLock()) __builtin_ia32_pause();  // who has had it since before the filter
+  const long result = setInOwnProcess(signal, next, previous);
+  lock.unlock();
+  __atomic_store_n(&changerBehindFilter, std::uint64_t{0}, __ATOMIC_RELEASE);
+  return result;
+}
+
+}  // namespace
+
+long programSigaction(int signal, const Action* next, Action* previous) {
+  if (signal < 1 || signal > kSignals || signal == 32 || signal == 33) return -EINVAL;
+  if (signal == SIGKILL || signal == SIGSTOP) return kernelSigaction(signal, next, previous);
+  if (isSharedByAnotherProcess()) return setInAnotherProcess(signal, next, previous);
+  if (process.sandboxed) return setBehindFilter(signal, next, previous);
+  const Locked locked(lock);
+  return setInOwnProcess(signal, next, previous);
+}
+
 Action actionAtArrival(int signal) {
   Entry& entry = entries[signal];
-  Action program, last;
+  Remembered then;
   std::uint64_t version;
   do {
     version = __atomic_load_n(&entry.version, __ATOMIC_ACQUIRE);
-    program = entry.program;
-    last = entry.lastHandler;
+    then = entry.states[version & 1];
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  } while ((version & 1) != 0 || version != __atomic_load_n(&entry.version, __ATOMIC_RELAXED));
-  if (!isHandler(program)) return last;
+  } while (version != __atomic_load_n(&entry.version, __ATOMIC_RELAXED));
+  const Action& program = then.program;
+  if (!isHandler(program)) return then.lastHandler;
   if ((program.flags & SA_RESETHAND) != 0) {
     if (isSharedByAnotherProcess()) {
       Action once = program;
@@ -227,14 +264,14 @@ Action actionAtArrival(int signal) {
       // The kernel has done it. Who has the lock changes this action, or another one; this one's would then
       // be told wrongly.
       if (!lock.tryLock()) return program;
-      Action now = entry.program;
+      Action now = entry.now().program;
       now.handler = now.handler == program.handler ? kDefault : now.handler;
       remember(entry, now);
       lock.unlock();
       return program;
     }
     Locked locked(lock);
-    Action now = entry.program;
+    Action now = entry.now().program;
     if (now.handler == program.handler && (now.flags & SA_RESETHAND) != 0) {
       now.handler = kDefault;
       remember(entry, now);
@@ -249,7 +286,7 @@ void prepareSandbox() {
   if (!signalsWatched()) return;
   Locked locked(lock);
   for (int signal = 1; signal <= kSignals; ++signal) {
-    const Action& program = entries[signal].program;
+    const Action program = entries[signal].now().program;
     if (!isHandler(program) && (program.handler != kDefault || !isFatal(signal))) continue;
     const Action action = kernelActionFor(signal, program);
     kernelSigaction(signal, &action, nullptr);
@@ -263,7 +300,7 @@ void setKernelDefault(int signal) {
 
 void forgetActionLock() {
   lock = Lock();
-  for (Entry& entry : entries) entry.version &= ~std::uint64_t{1};
+  changerBehindFilter = 0;
 }
 
 }  // namespace traceback::inject

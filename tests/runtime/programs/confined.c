@@ -9,6 +9,7 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,19 +79,46 @@ static void filterBy(struct sock_filter* filter, unsigned short size) {
   need(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
 }
 
-// Whatever threads of libc need not ends the process.
+// These calls end the process.
+static void endAt(const int* calls, int count) {
+  enum { kMost = 16 };
+  if (count > kMost) exit(9);
+  struct sock_filter filter[2 * kMost + 2] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
+  for (int i = 0; i < count; ++i) {
+    filter[1 + 2 * i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)calls[i], 0, 1);
+    filter[2 + 2 * i] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+  }
+  filter[2 * count + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  filterBy(filter, (unsigned short)(2 * count + 2));
+}
+
+// Whatever threads of libc need not.
 static void allowLittle(void) {
   static const int ended[] = {SYS_openat,      SYS_open,   SYS_gettid, SYS_getpid,     SYS_prctl,
                               SYS_sigaltstack, SYS_tgkill, SYS_rename, SYS_sched_yield};
-  enum { kEnded = sizeof ended / sizeof *ended };
-  struct sock_filter filter[2 * kEnded + 2] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
-  for (int i = 0; i < kEnded; ++i) {
-    filter[1 + 2 * i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)ended[i], 0, 1);
-    filter[2 + 2 * i] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
-  }
-  filter[2 * kEnded + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-  filterBy(filter, 2 * kEnded + 2);
+  endAt(ended, sizeof ended / sizeof *ended);
+}
+
+// Sets handlers where nothing else may be done about signals, not even wait for another thread; in a handler,
+// too.
+static volatile int timesHandled;
+static void handle(int number) {
+  ++timesHandled;
+  count(&counter, 1);
+  if (timesHandled == 1) signal(number, handle);
+}
+static void setHandlersBehindFilter(void) {
+  static const int ended[] = {SYS_rt_sigprocmask, SYS_futex, SYS_gettid, SYS_getpid, SYS_prctl};
+  const pid_t self = getpid();
+  endAt(ended, sizeof ended / sizeof *ended);
+  struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESETHAND}, before, then;
+  if (sigaction(SIGUSR1, &action, &before) || before.sa_handler != SIG_DFL) exit(9);
+  kill(self, SIGUSR1);
+  kill(self, SIGUSR1);
+  if (sigaction(SIGUSR1, NULL, &then) || then.sa_handler != handle || timesHandled != 2) exit(8);
+  if (signal(SIGUSR1, SIG_IGN) != handle || kill(self, SIGUSR1) || timesHandled != 2) exit(7);
+  if (signal(SIGSEGV, handle) != SIG_DFL || signal(SIGSEGV, SIG_DFL) != handle) exit(6);
 }
 
 static void allowAll(void) {
@@ -298,6 +326,7 @@ int main(int argc, char** argv) {
     allowLittle();
     threads(atOnce);
   }
+  if (!strcmp(what, "filter-signals")) setHandlersBehindFilter();
   // As sandboxes start what they confine; argv[3] is a folder that it does not see.
   if (!strcmp(what, "filtered-child")) {
     if (argv[3][0] != 0) readOnly(argv[3]);
