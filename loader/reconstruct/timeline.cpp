@@ -30,6 +30,7 @@ struct Handler {
   bool faulted = false;
   bool fatal = false;
   bool resumed = false;  // it returned to where it interrupted
+  bool late = false;  // its beginning is overwritten: `begin` is a later one
 };
 
 class Builder {
@@ -80,6 +81,7 @@ class Builder {
         note(model::Severity::DataLoss, "a signal's record is damaged; its handler is left out");
         continue;
       }
+      if (handler->late && !found.empty() && found.back().sequence == handler->sequence) continue;
       if (!found.empty()) found.back().end = record->index;
       handler->begin = record->index;
       found.push_back(*handler);
@@ -103,6 +105,7 @@ class Builder {
     handler.pc = {*value(SignalBeginField::Pc)};
     handler.sequence = *last;
     handler.fatal = (record.detail() & format::kSignalFatal) != 0;
+    handler.late = (record.detail() & format::kSignalContinued) != 0;
     handler.faulted = isFaultOfInstruction(record.detail() & format::kSignalNumberMask,
                                            static_cast<std::int32_t>(*value(SignalBeginField::SenderOrCode)));
     return handler;
@@ -118,6 +121,12 @@ class Builder {
                 std::uint32_t to) {
     if (begin >= end) return;
     m_timeline.pieces.push_back({.begin = begin, .end = end, .from = from, .to = to, .segment = segment});
+  }
+
+  void emit(const Handler& handler) {
+    const std::size_t first = m_timeline.pieces.size();
+    emit(handler.segment, handler.begin, handler.end);
+    if (first < m_timeline.pieces.size()) m_timeline.pieces[first].beginsLate = handler.late;
   }
 
   // Words [begin, end) of a segment, with the handlers that interrupted them in their places.
@@ -150,7 +159,7 @@ class Builder {
           from = Piece::kNoCut;
           cursor = at;
         }
-        emit(handler.segment, handler.begin, handler.end);
+        emit(handler);
         continue;
       }
       const bool divides = record->isDag() && format::isDagRecord(handler.record) &&
@@ -158,7 +167,7 @@ class Builder {
       if (record->isDag() && !divides) ++contradicted;
       const auto cut = divides ? addCut(handler) : Piece::kNoCut;
       addPiece(segment, cursor, record->end(), from, cut);
-      emit(handler.segment, handler.begin, handler.end);
+      emit(handler);
       // A fatal signal has an end, too, where the process outlived it for a moment: nothing ran in that.
       const bool died = handler.fatal && record->end() == words.size();
       const bool goesOn = divides && handler.resumed && !died;
@@ -227,6 +236,7 @@ void keepNewest(Timeline& timeline, const std::vector<SegmentWords>& segments, s
     if (begin > piece->begin) {
       piece->begin = std::min(begin, piece->end);
       piece->from = Piece::kNoCut;
+      piece->beginsLate = false;
     }
     if (piece->begin == piece->end) ++piece;
   }

@@ -31,6 +31,9 @@ struct Piece {
   std::uint32_t from = kNoCut;  // of the first record, what lies before this cut was in an earlier piece
   std::uint32_t to = kNoCut;  // of the last record, what lies behind this cut is not in this piece
   std::uint8_t segment = 0;
+  // Its first record is a SignalBegin once more (kSignalContinued), of a handler whose beginning is
+  // overwritten. All others of that kind say nothing new.
+  bool beginsLate = false;
 };
 
 struct Timeline {

@@ -14,6 +14,14 @@ using format::BlockEnd;
 using format::RecordType;
 using format::SignalBeginField;
 
+namespace {
+
+bool isContinued(const Record& record) {
+  return record.type() == RecordType::SignalBegin && (record.detail() & format::kSignalContinued) != 0;
+}
+
+}  // namespace
+
 void Walker::restore(WalkState state, std::vector<Frame> stack) {
   m_state = std::move(state);
   m_stack.assign(std::move(stack));
@@ -51,7 +59,13 @@ std::size_t Walker::run(std::size_t records, std::vector<model::Entry>& out) {
     m_state.word = record->end();
     ++done;
     if (!record->isDag()) {
-      takeEvent(*record, piece.segment);
+      const bool isOnceMore = isContinued(*record);
+      const bool isLate = isOnceMore && piece.beginsLate && record->index == piece.begin;
+      if (!isOnceMore || isLate) takeEvent(*record, piece.segment);
+      if (isLate) {
+        gap(model::GapCause::Overwritten);
+        m_state.exit = {};
+      }
       continue;
     }
     const bool mayBeDivided = piece.to != Piece::kNoCut || (lastPiece && timeline.endsOpen);

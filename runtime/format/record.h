@@ -81,6 +81,9 @@ enum SignalFlag : std::uint16_t {
   kSignalNumberMask = 0x00FF,
   kSignalFatal = 0x0100,  // the default action follows: the process ends here
   kSignalHandled = 0x0200,  // a handler of the program runs next
+  // Once more, at the front of a sub-buffer in which its handler goes on, for the first one is overwritten
+  // some time.
+  kSignalContinued = 0x0400,
   kSignalSegmentShift = 12,  // bits 12 to 14: number of the interrupted segment
   kSignalSegmentMask = 0x7000,
 };

@@ -11,7 +11,9 @@
 // overflows the cursor's low sixteen bits the sub-buffer is full, and it calls the runtime first, which
 //
 //   1. stores the ordinal of the sub-buffer after it (the oldest) in `ordinal` (a release store),
-//   2. writes a time stamp at its front, and puts the cursor on that record's last word.
+//   2. writes a time stamp at its front, in a handler's segment its SignalBegin once more (kSignalContinued),
+//   and
+//      puts the cursor on that record's last word.
 //
 // A file has room for all sub-buffers, and memory for those that were begun and the next. Where there is none
 // for that, subBufferCount becomes the number of those that there are, before any of them is used again; so
@@ -89,7 +91,9 @@ struct SegmentHeader {
   std::uint32_t subBufferCount;
   std::uint64_t fileOffset;  // of the segment's first word
   std::uint32_t subBufferStride;  // words
-  std::uint32_t reserved;
+  // Of a signal's segment, while its handler runs: one more than the place of the latest SignalBegin, in
+  // words from the first. 0: none.
+  std::uint32_t latestSignal;
   std::uint64_t step[2];  // kCursorStep and 0, for probes that keep the cursor in a vector register
 };
 static_assert(sizeof(SegmentHeader) == 64 && offsetof(SegmentHeader, cursor) == 0 &&

@@ -64,6 +64,12 @@ void RingText::claim() {
                   format::kInvalidWord);
     }
     segment.cursor = static_cast<std::int64_t>(first);
+    if (m_options.continuesSignals && m_level != 0 && m_begins.size() == m_level) {
+      for (const Word word : m_begins.back()) {
+        current() = word;
+        ++segment.cursor;
+      }
+    }
   }
 }
 
@@ -114,9 +120,20 @@ void RingText::signal(const std::vector<std::string>& words) {
   ++m_level;
   const bool claimed = m_claimed;
   m_claimed = false;
-  event(RecordType::SignalBegin, detail,
-        {m_time++, pc, has("fault") ? 8UL : 0UL, has("fault") ? 1UL : 0UL, at,
-         claimed ? format::kInvalidWord : record, m_sequence++});
+  const std::vector<std::uint64_t> values{m_time++,
+                                          pc,
+                                          has("fault") ? 8UL : 0UL,
+                                          has("fault") ? 1UL : 0UL,
+                                          at,
+                                          claimed ? format::kInvalidWord : record,
+                                          m_sequence++};
+  event(RecordType::SignalBegin, detail, values);
+  const auto count = static_cast<unsigned>(values.size()) * format::kWordsPerValue;
+  m_begins.push_back({format::header(RecordType::SignalBegin, count,
+                                     static_cast<std::uint16_t>(detail | format::kSignalContinued))});
+  for (const auto value : values)
+    for (unsigned i = 0; i < format::kWordsPerValue; ++i)
+      m_begins.back().push_back(format::payload(value, i));
 }
 
 void RingText::line(const std::vector<std::string>& words) {
@@ -137,6 +154,7 @@ void RingText::line(const std::vector<std::string>& words) {
     const auto pc = words.size() > 2 ? pcOf(words[2]) : m_interrupted.back();
     event(RecordType::SignalEnd, 0, {m_time++, pc});
     m_interrupted.pop_back();
+    m_begins.pop_back();
     m_function = m_functions.back();
     m_functions.pop_back();
     --m_level;
@@ -147,6 +165,7 @@ void RingText::line(const std::vector<std::string>& words) {
     const auto at = position(m_level);
     const auto from = m_level--;
     m_interrupted.pop_back();
+    m_begins.pop_back();
     m_functions.pop_back();
     event(RecordType::Resumption, static_cast<std::uint16_t>(from), {at});
   } else if (what == "exception") {

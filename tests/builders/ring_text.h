@@ -37,6 +37,8 @@ class RingText {
     std::uint32_t tid = 7;
     std::uint64_t bias = 0x5500'0000'0000;
     std::uint32_t codeBase = format::kFirstCode;
+    bool continuesSignals =
+        false;  // a handler's SignalBegin is at the front of each sub-buffer that it goes on in
     std::vector<std::byte> history = {};  // as it is in the file (runtime/format/history.h)
   };
   // Text that cannot be read ends the test program with a message that names the line.
@@ -77,6 +79,8 @@ class RingText {
   std::string m_function;  // of the last DAG line
   std::vector<std::string> m_functions;
   std::vector<std::uint64_t> m_interrupted;  // pcs
+  std::vector<std::vector<format::Word>>
+      m_begins;  // of the handlers that run: SignalBegin, as kSignalContinued
   std::uint64_t m_time = 1000;
   std::uint64_t m_sequence = 0;
 };

@@ -124,6 +124,41 @@ class SignalsTest : public QObject {
     QCOMPARE(got.notes(), std::string());
   }
 
+  // What it interrupted is divided where it was, and its signal is told once, whether its beginning is there
+  // or not; where it is not, the trace says so.
+  void aHandlerThatGoesOnInOtherSubBuffersIsOneHandler_data() {
+    QTest::addColumn<int>("rounds");
+    QTest::addColumn<bool>("isOverwritten");
+    QTest::newRow("of which the first is there") << 150 << false;
+    QTest::newRow("of which the first is overwritten") << 1000 << true;
+  }
+  void aHandlerThatGoesOnInOtherSubBuffersIsOneHandler() {
+    QFETCH(int, rounds);
+    QFETCH(bool, isOverwritten);
+    std::string handler;
+    for (int i = 0; i < rounds; ++i) handler += "f.a y\n";
+    RingTextOptions options;
+    options.subBufferWords = 64;
+    options.continuesSignals = true;
+    const auto got = reconstruct({.map = kLoop,
+                                  .ring = "main.a\nmain.h c\nf.a\nsignal 11 at f.a+4 fault\n" + handler +
+                                          "return\n+ x y\nmain.d\nthread-end\n",
+                                  .options = options});
+    const auto countOf = [&](std::string_view part) {
+      int count = 0;
+      for (auto at = got.text.find(part); at != std::string::npos; at = got.text.find(part, at + 1)) ++count;
+      return count;
+    };
+    QCOMPARE(countOf("signal 11"), 1);
+    QCOMPARE(countOf("gap overwritten"), isOverwritten ? 1 : 0);
+    QCOMPARE(got.text.find("signal 11\n  gap overwritten") != std::string::npos, isOverwritten);
+    QVERIFY2(got.text.find("f 2000-2003 partial fault\n  signal 11") != std::string::npos, got.text.c_str());
+    QVERIFY2(got.text.find("  f 2004-2007\n  f 2008-200f\n  f 2010-2013\n  return f\nmain 1014-1017\n") !=
+                 std::string::npos,
+             got.text.c_str());
+    QCOMPARE(got.notes(), std::string());
+  }
+
   void handlersTwiceInOneDagAndNested() {
     const auto got = reconstruct({.map = kLoop, .ring = R"(
       f.a

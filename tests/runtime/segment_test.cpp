@@ -8,6 +8,7 @@
 #include <QTest>
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -90,6 +91,9 @@ class Writer {
                    static_cast<unsigned>(record.values.size()));
     m_written.push_back(record);
     m_isAbandoned = false;
+  }
+  void appendSignal(RecordType type, std::uint16_t detail, const std::vector<std::uint64_t>& values) {
+    inject::append(m_segment, type, detail, values.data(), static_cast<unsigned>(values.size()));
   }
   void act() {
     // Behind a head that is abandoned, by a jump out of a handler, the runtime writes before any probe does.
@@ -223,6 +227,37 @@ class SegmentTest : public QObject {
       const std::uint64_t index = format::cursorIndex(writer.segment());
       QVERIFY(index % kWindowWords < kSubBuffers.words && index / kWindowWords < kSubBuffers.count);
     }
+  }
+
+  // A reader finds it whatever is overwritten, as long as its handler writes.
+  void aHandlersSignalStandsAtEachFront() {
+    Writer writer(1);
+    const std::vector<std::uint64_t> values{11, 12, 13, 14, 15, 16, 17};
+    constexpr std::uint16_t kDetail = SIGSEGV | format::kSignalHandled;
+    writer.fill(100);
+    writer.appendSignal(RecordType::SignalBegin, kDetail, values);
+    for (unsigned round = 0; round < 8; ++round) {
+      writer.fill(150);
+      const auto segment = writer.read();
+      QVERIFY(segment);
+      QCOMPARE(segment->damaged, 0u);
+      const auto& records = segment->records;
+      const auto begin = std::ranges::find(records, RecordType::SignalBegin, &testing::Record::type);
+      QVERIFY(begin != records.end());
+      QVERIFY(std::all_of(records.begin(), begin, [&](const testing::Record& record) {
+        return round < 2 ? true : record.type == RecordType::Timestamp;
+      }));
+      for (const testing::Record& record : records) {
+        if (record.isDag || record.type != RecordType::SignalBegin) continue;
+        QCOMPARE(record.values, values);
+        QCOMPARE(record.detail & ~format::kSignalContinued, int{kDetail});
+      }
+    }
+    writer.appendSignal(RecordType::SignalEnd, 0, {1, 2});
+    writer.fill(1000);
+    const auto segment = writer.read();
+    QVERIFY(segment &&
+            !std::ranges::contains(segment->records, RecordType::SignalBegin, &testing::Record::type));
   }
 
   // No word of one thread's is another's; the clock is all that they share.

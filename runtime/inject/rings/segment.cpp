@@ -9,6 +9,8 @@ namespace traceback::inject {
 namespace {
 
 inline constexpr unsigned kTimestampWords = 1 + format::kWordsPerValue;
+inline constexpr unsigned kSignalBeginWords =
+    1 + static_cast<unsigned>(format::SignalBeginField::Count) * format::kWordsPerValue;
 
 Word* baseOf(const SegmentHeader& segment) { return reinterpret_cast<Word*>(segment.base); }
 
@@ -38,7 +40,19 @@ void prepareNext(SegmentHeader& segment, std::uint64_t ordinal) {
     segment.subBufferCount = static_cast<std::uint32_t>(next);
 }
 
-// The steps of ring.h. The cursor comes to stand behind the time stamp at once: a process that is killed here
+// Behind `last`, the last word of what is at the front. It comes from the sub-buffer before, at the latest.
+Word* continueSignal(SegmentHeader& segment, Word* last) {
+  if (segment.latestSignal == 0) return last;
+  const Word* const from = baseOf(segment) + segment.latestSignal - 1;
+  volatile Word* const to = last + 1;
+  to[0] = from[0] | format::kSignalContinued;
+  for (unsigned i = 1; i < kSignalBeginWords; ++i) to[i] = from[i];
+  compilerBarrier();
+  segment.latestSignal = static_cast<std::uint32_t>(last + 1 - baseOf(segment)) + 1;
+  return last + kSignalBeginWords;
+}
+
+// The steps of ring.h. The cursor comes to stand behind all of it at once: a process that is killed here
 // leaves no record cut in two.
 void enterSubBuffer(SegmentHeader& segment, std::uint64_t ordinal) {
   Word* const front = baseOf(segment) + format::frontIndex(segment, ordinal);
@@ -47,7 +61,7 @@ void enterSubBuffer(SegmentHeader& segment, std::uint64_t ordinal) {
   compilerBarrier();
   __atomic_store_n(&segment.ordinal, ordinal, __ATOMIC_RELEASE);
   compilerBarrier();
-  putCursor(segment, writeRecord(front, format::RecordType::Timestamp, 0, &time, 1));
+  putCursor(segment, continueSignal(segment, writeRecord(front, format::RecordType::Timestamp, 0, &time, 1)));
 }
 
 std::uint64_t subBufferOfCursor(const SegmentHeader& segment) {
@@ -112,15 +126,19 @@ void writeHead(SegmentHeader& segment, Word* cursor, Word record) {
 void append(SegmentHeader& segment, format::RecordType type, std::uint16_t detail,
             const std::uint64_t* values, unsigned count) {
   const unsigned words = 1 + count * format::kWordsPerValue, left = wordsLeft(segment);
-  static_assert(1 + static_cast<unsigned>(format::SignalBeginField::Count) * format::kWordsPerValue +
-                    kTimestampWords <
-                128);
+  static_assert(2 * kSignalBeginWords + kTimestampWords < 128);
+  if (type == format::RecordType::SignalBegin) segment.latestSignal = 0;
   if (words > left) {
     // So readers know where it ends.
     memset(cursorOf(segment) + 1, 0, left * sizeof(Word));
     enterNextSubBuffer(segment);
   }
-  putCursor(segment, writeRecord(cursorOf(segment) + 1, type, detail, values, count));
+  Word* const front = cursorOf(segment) + 1;
+  putCursor(segment, writeRecord(front, type, detail, values, count));
+  if (type == format::RecordType::SignalBegin)
+    segment.latestSignal = static_cast<std::uint32_t>(front - baseOf(segment)) + 1;
+  else if (type == format::RecordType::SignalEnd)
+    segment.latestSignal = 0;
 }
 
 }  // namespace traceback::inject
