@@ -75,6 +75,7 @@ void listenToAudit() {
     return;
   }
   process.pid = rawPid();
+  process.startedBy = static_cast<std::uint32_t>(systemCall(__NR_geteuid));
   process.start = processStart();
   // Each of these is needed for records that can be trusted. Without one, nothing is bound.
   const bool ready = process.start != 0 && pidInProc() == process.pid && makeForkGuard() &&

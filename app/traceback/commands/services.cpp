@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <format>
+#include <iterator>
 #include <vector>
 
 #include "app/traceback/command.h"
@@ -10,6 +11,7 @@
 #include "app/traceback/say.h"
 #include "model/text_format.h"
 #include "model/utf8.h"
+#include "runtime/collect/files/former_root.h"
 #include "runtime/collect/files/process_folder.h"
 #include "runtime/collect/files/ring_folder.h"
 #include "runtime/collect/rules/site_rules.h"
@@ -29,7 +31,9 @@ struct Watched {
 // Those of this user whose rings are where rings are; the service need not run.
 std::vector<Watched> recordedProcesses() {
   std::vector<Watched> found;
-  for (const auto& [path, name] : collect::processFoldersIn(collect::defaultRingFolder())) {
+  auto folders = collect::processFoldersIn(collect::defaultRingFolder());
+  std::ranges::move(collect::foldersOfFormerRoot(), std::back_inserter(folders));
+  for (const auto& [path, name] : folders) {
     const auto start = collect::startOfProcess(name.pid);
     const auto header = collect::readProcessHeader(path);
     if (!start || *start != name.start || !header) continue;

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "runtime/collect/files/file_rights.h"
+#include "runtime/collect/files/former_root.h"
 #include "runtime/collect/files/liveness.h"
 #include "runtime/collect/files/ring_folder.h"
 #include "runtime/collect/files/system_file.h"
@@ -28,11 +30,12 @@ std::uint64_t secondsSinceEnd(int folder) {
   return static_cast<std::uint64_t>(now - status.st_mtim.tv_sec);
 }
 
-void tidyRingsOf(const fs::path& path, const ProcessName& name, std::chrono::seconds keep) {
+void tidyRingsOf(const fs::path& path, const ProcessName& name, std::chrono::seconds keep, bool isOthers) {
   if (mayRun(path, name)) return;
   const auto folder = openProcessFolder(path);
-  if (!folder || folder->owner != ::geteuid() || ::flock(folder->file.descriptor(), LOCK_EX | LOCK_NB) != 0)
-    return;
+  if (!folder || (folder->owner != ::geteuid()) != isOthers) return;
+  const auto rights = FileRights::of(folder->owner);
+  if (!rights || ::flock(folder->file.descriptor(), LOCK_EX | LOCK_NB) != 0) return;
   if (secondsSinceEnd(folder->file.descriptor()) > static_cast<std::uint64_t>(keep.count()))
     removeFolder(*folder);
 }
@@ -41,7 +44,8 @@ void tidyRingsOf(const fs::path& path, const ProcessName& name, std::chrono::sec
 
 void tidyRings(const fs::path& ringFolder, std::chrono::seconds keep) {
   if (keep.count() == 0) return;
-  for (const auto& [path, name] : processFoldersIn(ringFolder)) tidyRingsOf(path, name, keep);
+  for (const auto& [path, name] : processFoldersIn(ringFolder)) tidyRingsOf(path, name, keep, false);
+  for (const auto& [path, name] : foldersOfFormerRoot()) tidyRingsOf(path, name, keep, true);
 }
 
 }  // namespace traceback::collect

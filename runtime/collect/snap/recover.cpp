@@ -13,6 +13,7 @@
 #include <format>
 
 #include "runtime/collect/files/file_rights.h"
+#include "runtime/collect/files/former_root.h"
 #include "runtime/collect/files/liveness.h"
 #include "runtime/collect/files/private_folder.h"
 #include "runtime/collect/files/process_folder.h"
@@ -69,7 +70,8 @@ model::Result<OpenFolder> openFolderOf(pid_t pid, const fs::path& path) {
   auto folder = openProcessFolder(path);
   if (!folder || folder->owner == ::geteuid() || folder->owner == 0) return folder;
   const auto users = usersOf(pid);
-  if (!std::ranges::contains(users, folder->owner))
+  const auto isThis = [&](const NamedFolder& one) { return one.path == path && one.name.pid == pid; };
+  if (!std::ranges::contains(users, folder->owner) && !std::ranges::any_of(foldersOfFormerRoot(), isThis))
     return model::fail(std::format("belongs to another user than process {}", pid), path.string());
   return folder;
 }
@@ -167,7 +169,8 @@ void note(std::uint64_t key, const SnapPlace& place) {
 }
 
 // What is left of one process. Nothing if there was nothing to make a snap of, or others are at it.
-model::Result<std::vector<fs::path>> recoverOne(const fs::path& path, const RecoverOptions& options) {
+model::Result<std::vector<fs::path>> recoverOne(const fs::path& path, const RecoverOptions& options,
+                                                bool isFormerRoots = false) {
   const auto name = parseProcessName(path.filename().string());
   if (!name) return model::fail("not the folder of a process", path.string());
   if (mayRun(path, *name)) return std::vector<fs::path>{};
@@ -196,7 +199,10 @@ model::Result<std::vector<fs::path>> recoverOne(const fs::path& path, const Reco
   contents.redaction = rules.redaction;
   contents.group = options.group;
   setTime(contents);
-  const SnapPlace place = placeFor(options.snapFolder, contents.folder);
+  // Where root's snaps go, that user could not write.
+  const SnapPlace place = isFormerRoots && options.snapFolder.empty()
+                              ? SnapPlace{defaultSnapFolder(), ::geteuid()}
+                              : placeFor(options.snapFolder, contents.folder);
   const bool counted = options.countFaults && rules.faultTime.count() != 0;
   const std::uint64_t key = counted ? faultKey(contents.folder, {}) : 0;
   if (counted && !isNew(key, place, rules)) return removeFolder(*opened), std::vector<fs::path>{};
@@ -307,32 +313,43 @@ model::Result<fs::path> collectOccasion(pid_t pid, pid_t tid, const OccasionOpti
 }
 
 model::Result<std::vector<fs::path>> recover(const RecoverOptions& options) {
-  const fs::path top = options.folder.empty() ? defaultRingFolder() : options.folder;
+  fs::path top = options.folder.empty() ? defaultRingFolder() : options.folder;
+  if (!top.has_filename()) top = top.parent_path();  // a slash at the end
   if (parseProcessName(top.filename().string()) && isFolder(top)) {
     auto one = recoverOne(top, options);
     if (!one && options.onProblem) options.onProblem(one.error());
     return one;
   }
   std::error_code error;
-  // No ring folder: nothing was ever recorded.
-  if (options.folder.empty() && !fs::exists(top, error)) return std::vector<fs::path>{};
-  // Where everybody may make folders, somebody else may have made this one.
-  if (options.folder.empty())
-    if (const auto isPrivate = checkPrivateFolder(top); !isPrivate) return std::unexpected(isPrivate.error());
-  std::vector<NamedFolder> folders = listProcessFolders(top, error);
-  if (error) return model::fail("cannot be listed: " + error.message(), top.string());
-  std::ranges::sort(folders, {}, &NamedFolder::path);
+  std::vector<NamedFolder> folders;
+  // No ring folder: nothing was ever recorded there.
+  if (!options.folder.empty() || fs::exists(top, error)) {
+    // Where everybody may make folders, somebody else may have made this one.
+    if (options.folder.empty())
+      if (const auto isPrivate = checkPrivateFolder(top); !isPrivate)
+        return std::unexpected(isPrivate.error());
+    folders = listProcessFolders(top, error);
+    if (error) return model::fail("cannot be listed: " + error.message(), top.string());
+  }
 
   std::vector<fs::path> snaps;
   std::optional<model::Error> problem;
-  for (const auto& [folder, name] : folders) {
-    auto one = recoverOne(folder, options);
-    if (one) {
-      snaps.insert(snaps.end(), one->begin(), one->end());
-      continue;
+  const auto recoverAll = [&](std::vector<NamedFolder>& all, bool areFormerRoots) {
+    std::ranges::sort(all, {}, &NamedFolder::path);
+    for (const auto& [folder, name] : all) {
+      auto one = recoverOne(folder, options, areFormerRoots);
+      if (one) {
+        snaps.insert(snaps.end(), one->begin(), one->end());
+        continue;
+      }
+      if (options.onProblem) options.onProblem(one.error());
+      if (!problem) problem = one.error();
     }
-    if (options.onProblem) options.onProblem(one.error());
-    if (!problem) problem = one.error();
+  };
+  recoverAll(folders, false);
+  if (options.folder.empty()) {
+    folders = foldersOfFormerRoot();
+    recoverAll(folders, true);
   }
   if (snaps.empty() && problem) return std::unexpected(*problem);
   return snaps;
@@ -347,18 +364,27 @@ bool wantsFault(const fs::path& processFolder, const fs::path& snapFolder) {
   return folder && isNew(faultKey(*folder, {}), {snapFolder, ::geteuid()}, rules);
 }
 
+namespace {
+
+bool hasEnded(const NamedFolder& folder) {
+  const auto header = readProcessHeader(folder.path);
+  return header && header->state == static_cast<std::uint32_t>(format::ProcessState::Exited) &&
+         !mayRun(folder.path, folder.name);
+}
+
+}  // namespace
+
 std::vector<fs::path> endedFolders(const fs::path& ringFolder) {
   std::vector<fs::path> ended;
-  for (const auto& [path, name] : processFoldersIn(ringFolder)) {
-    const auto header = readProcessHeader(path);
-    if (!header || header->state != static_cast<std::uint32_t>(format::ProcessState::Exited)) continue;
-    if (!mayRun(path, name)) ended.push_back(path);
-  }
+  for (const NamedFolder& folder : processFoldersIn(ringFolder))
+    if (hasEnded(folder)) ended.push_back(folder.path);
   return ended;
 }
 
 void removeEnded(const fs::path& ringFolder) {
   for (const fs::path& folder : endedFolders(ringFolder)) removeFolder(folder);
+  for (const NamedFolder& folder : foldersOfFormerRoot())
+    if (hasEnded(folder)) removeFolder(folder.path);
 }
 
 }  // namespace traceback::collect

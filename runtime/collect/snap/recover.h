@@ -61,7 +61,9 @@ struct OccasionOptions {
 };
 
 struct RecoverOptions {
-  std::filesystem::path folder;  // a ring folder or one process's folder; empty: defaultRingFolder()
+  // A ring folder or one process's folder; empty: defaultRingFolder() and, of root, foldersOfFormerRoot()
+  // (files/former_root.h), whose snaps go to snapFolder or root's default one.
+  std::filesystem::path folder;
   std::filesystem::path snapFolder;  // as in SnapOptions
   // Nothing is made of a fault that the site's rules want no more snaps of; the folder goes all the same.
   bool countFaults = false;
@@ -104,7 +106,7 @@ bool wantsFault(const std::filesystem::path& processFolder, const std::filesyste
 // The folders of processes that ended by themselves but could not clean up, for they had locked themselves
 // out of the file system (Landlock, chroot, another user).
 std::vector<std::filesystem::path> endedFolders(const std::filesystem::path& ringFolder);
-// Removes them. Quick; keeps everything else.
+// Removes them, and such of foldersOfFormerRoot(). Quick; keeps everything else.
 void removeEnded(const std::filesystem::path& ringFolder);
 
 }  // namespace traceback::collect

@@ -57,6 +57,40 @@ bool makeFolder(const Path& rings, Path& folder) {
   return !failed(made);
 }
 
+// Whether the process ended by itself that left this folder.
+bool hasExited(int folder) {
+  const long file = systemCall(__NR_openat, folder, asLong("process"), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (failed(file)) return false;
+  std::uint64_t magic = 0;
+  std::uint32_t state = 0;
+  systemCall(__NR_pread64, file, asLong(&magic), sizeof magic, offsetof(format::ProcessHeader, magic));
+  systemCall(__NR_pread64, file, asLong(&state), sizeof state, offsetof(format::ProcessHeader, state));
+  systemCall(__NR_close, file);
+  return magic == format::kProcessMagic && state == static_cast<std::uint32_t>(format::ProcessState::Exited);
+}
+
+// What others left here that another user's process had forked, too, and that ended as yet another user. For
+// as long as it forks nobody else may come by; each looks at a few.
+void removeEndedBeside(const Path& ringFolder) {
+  const int all = openFolder(ringFolder.c_str());
+  if (all < 0) return;
+  unsigned looks = 32;
+  forEachFile(all, [&](const char* name) {
+    const bool isProcess = name[0] >= '0' && name[0] <= '9';
+    if (!isProcess || looks == 0) return;
+    --looks;
+    const long one =
+        systemCall(__NR_openat, all, asLong(name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (failed(one)) return;
+    if (hasExited(static_cast<int>(one))) {
+      emptyFolder(static_cast<int>(one));
+      systemCall(__NR_unlinkat, all, asLong(name), AT_REMOVEDIR);
+    }
+    systemCall(__NR_close, one);
+  });
+  systemCall(__NR_close, all);
+}
+
 // The folder of the process's rings; in a forked child, the parent's until it has found its own.
 constinit Path rings;
 
@@ -71,8 +105,12 @@ bool findFolder(Path& folder) {
     if (makeFolder(rings, folder)) return true;  // it may be that of another user, whom this one was
   }
   rings.clear();
-  rings.add("/dev/shm/traceback-").add(static_cast<std::uint64_t>(systemCall(__NR_geteuid)));
-  if (makeFolder(rings, folder)) return true;
+  const auto user = static_cast<std::uint32_t>(systemCall(__NR_geteuid));
+  rings.add("/dev/shm/traceback-").add(std::uint64_t{user});
+  if (makeFolder(rings, folder)) {
+    if (user != process.startedBy) removeEndedBeside(rings);
+    return true;
+  }
   rings.clear();
   folder.clear();
   return false;
@@ -97,6 +135,7 @@ bool fillHeader(format::ProcessHeader& header) {
   memcpy(header.executable, environment.program.c_str(), environment.program.size() + 1);
   header.keptMemory = static_cast<std::uint32_t>(environment.keptMemory);
   header.learns = process.learning ? 1 : 0;
+  header.startedBy = process.startedBy + 1;
   header.state = static_cast<std::uint32_t>(format::ProcessState::Running);
   __atomic_store_n(&header.magic, format::kProcessMagic, __ATOMIC_RELEASE);
   return true;
