@@ -230,6 +230,8 @@ class SnapLoader {
     std::vector<std::uint64_t> withoutMap(m_known.modules.size());
     for (const auto& built : m_built) {
       trace->threads.push_back(built.trace);
+      if (built.source && built.trace->info().atFault)
+        trace->summary.handledFault = built.source->handledFault();
       for (const auto& each : built.report.notes()) trace->report.add(each.severity, each.text, each.count);
       for (std::size_t i = 0; i < built.notes.withoutMap.size(); ++i)
         withoutMap[i] += built.notes.withoutMap[i];

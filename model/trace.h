@@ -138,6 +138,13 @@ class Trace {
     std::uint32_t signal = 0;
     std::uint32_t signalCode = 0;
     RuntimeAddr faultAddress;
+    // The fault that came first, whose handler, the program's own, raised `signal`.
+    struct HandledFault {
+      std::uint32_t signal = 0;
+      std::uint32_t code = 0;
+      RuntimeAddr address;
+    };
+    std::optional<HandledFault> handledFault = {};
     std::string program;  // as the user named it
     std::uint32_t pid = 0;
     std::string occasion = {};  // why a process was snapped that went on, in words; empty if that is not said

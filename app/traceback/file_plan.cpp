@@ -60,7 +60,7 @@ bool isCopied(const LoadedFile& program, const Patterns& patterns) {
   const auto file = loader::MappedFile::open(program.contents);
   if (!file) return false;
   const auto image = loader::ElfImage::parse(file->bytes(), program.path);
-  return image && instrument::checkFile(*image);
+  return image && instrument::checkFile(*image, instrument::threadSlotBeside(*image));
 }
 
 }  // namespace

@@ -37,16 +37,29 @@ model::Result<std::vector<model::ThreadIndex>> threadsNamed(const model::Trace& 
   return chosen;
 }
 
+namespace {
+
+std::string faultText(std::uint32_t signal, std::uint32_t signalCode, model::RuntimeAddr address) {
+  std::string name = model::signalName(signal);
+  // si_code, sigaction(2): from 0 down somebody sent it, and the address is none.
+  const auto code = static_cast<std::int32_t>(signalCode);
+  if (code <= 0) return name + ", sent by a program";
+  if (code == SI_KERNEL) return name;
+  return std::format("{} at address {:#x}", name, address.value);
+}
+
+}  // namespace
+
 std::string reasonText(const model::Trace::Summary& summary) {
+  if (const auto& first = summary.handledFault) {
+    const std::string again =
+        first->signal == summary.signal ? "it again" : model::signalName(summary.signal);
+    return std::format("{}; its handler raised {}", faultText(first->signal, first->code, first->address),
+                       again);
+  }
   switch (summary.reason) {
-    case model::TraceReason::Fault: {
-      std::string name = model::signalName(summary.signal);
-      // si_code, sigaction(2): from 0 down somebody sent it, and the address is none.
-      const auto code = static_cast<std::int32_t>(summary.signalCode);
-      if (code <= 0) return name + ", sent by a program";
-      if (code == SI_KERNEL) return name;
-      return std::format("{} at address {:#x}", name, summary.faultAddress.value);
-    }
+    case model::TraceReason::Fault:
+      return faultText(summary.signal, summary.signalCode, summary.faultAddress);
     case model::TraceReason::Abort:
       return "aborted";
     case model::TraceReason::UserRequest:

@@ -56,6 +56,7 @@ std::shared_ptr<const ThreadSource> ThreadSource::build(std::shared_ptr<TraceCon
     count += entries.size();
   }
   if (walker.state().died) source->m_fault = lastFault;
+  source->m_handledFault = walker.state().handledFault;
   source->m_depthShift = least == INT32_MAX ? 0 : -least;
   for (auto& chunk : source->m_chunks) {
     if (chunk.leastLineDepth != INT32_MAX) chunk.leastLineDepth += source->m_depthShift;

@@ -226,7 +226,7 @@ void keepNewest(Timeline& timeline, const std::vector<SegmentWords>& segments, s
   std::uint64_t kept = 0;
   while (piece != timeline.pieces.begin() && kept < words) {
     --piece;
-    kept += piece->end - piece->begin;
+    if (piece->segment == 0) kept += piece->end - piece->begin;
   }
   if (kept > words) {
     RecordReader reader(segments[piece->segment]);

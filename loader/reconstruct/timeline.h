@@ -57,7 +57,7 @@ struct ThreadEndState {
 // Whether the instruction at the pc of such a signal was begun and faulted, as opposed to not yet run.
 bool isFaultOfInstruction(std::uint32_t signal, std::int32_t code);
 
-// Leaves out all but about the newest so many words.
+// Leaves out all but about the newest so many words; those of handlers, which are few, do not count.
 void keepNewest(Timeline& timeline, const std::vector<SegmentWords>& segments, std::uint64_t words);
 
 Timeline buildTimeline(const RingView& ring, const ThreadEndState& end, const std::string& thread,

@@ -479,7 +479,12 @@ void Walker::beginSignal(const Record& record, std::uint8_t segment) {
   const auto number = static_cast<std::uint32_t>(record.detail() & format::kSignalNumberMask);
   const bool fatal = (record.detail() & format::kSignalFatal) != 0;
   const auto code = static_cast<std::int32_t>(value(SignalBeginField::SenderOrCode));
-  if (fatal || isFaultOfInstruction(number, code)) markPending(model::kEntryFault);
+  const bool faulted = isFaultOfInstruction(number, code);
+  const auto handled =
+      std::ranges::find_if(m_state.handlers, [](const auto& one) { return one.fault.has_value(); });
+  const bool raisedByHandler = fatal && code <= 0 && handled != m_state.handlers.end();
+  if (faulted || (fatal && !raisedByHandler)) markPending(model::kEntryFault);
+  if (raisedByHandler) m_state.handledFault = handled->fault;
   m_state.died = m_state.died || fatal;
 
   auto entry = make(model::EntryKind::Signal);
@@ -494,6 +499,10 @@ void Walker::beginSignal(const Record& record, std::uint8_t segment) {
   while (!m_state.handlers.empty() && m_state.handlers.back().segment >= segment) m_state.handlers.pop_back();
   m_state.handlers.push_back(
       {.stackSize = m_stack.size(), .exit = m_state.exit, .segment = segment, .pc = pc});
+  if (faulted)
+    m_state.handlers.back().fault = {.signal = number,
+                                     .code = static_cast<std::uint32_t>(code),
+                                     .address = {value(SignalBeginField::FaultAddress)}};
   m_state.exit = {.kind = Exit::Kind::Signal};
 }
 

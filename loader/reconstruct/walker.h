@@ -53,6 +53,7 @@ struct WalkState {
     Exit exit;                  // of the interrupted code
     std::uint8_t segment = 0;   // where the handler's records are
     model::RuntimeAddr pc;
+    std::optional<model::Trace::Summary::HandledFault> fault = {};  // if that is what it handles
   };
   std::size_t piece = 0;
   std::size_t word = 0;  // in the piece's segment; below the piece's begin: at its begin
@@ -67,6 +68,8 @@ struct WalkState {
   bool startSeen = false;               // the thread's beginning: there are no frames below the stack
   bool begun = false;
   bool died = false;                    // by a fault or a fatal signal
+  // The fault in whose handler the fatal signal was raised: that line is the one to be looked at.
+  std::optional<model::Trace::Summary::HandledFault> handledFault = {};
   std::uint64_t searchBudget = std::uint64_t{1} << 26;  // frames still to look at in vain (hostile input)
 };
 

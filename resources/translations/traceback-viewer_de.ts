@@ -2600,6 +2600,14 @@ von der Befehlszeile</translation>
         <translation>Signal %1</translation>
     </message>
     <message>
+        <source>%1; its handler raised it again</source>
+        <translation>%1; die Signalbehandlung löste es erneut aus</translation>
+    </message>
+    <message>
+        <source>%1; its handler raised %2</source>
+        <translation>%1; die Signalbehandlung löste %2 aus</translation>
+    </message>
+    <message>
         <source>sent by a program, not caused by this code</source>
         <translation>von einem Programm gesendet, nicht von diesem Code verursacht</translation>
     </message>

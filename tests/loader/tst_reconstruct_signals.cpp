@@ -159,6 +159,25 @@ class SignalsTest : public QObject {
     QCOMPARE(got.notes(), std::string());
   }
 
+  void theFaultInWhoseHandlerAnotherSignalIsRaisedIsTheFault() {
+    const auto got = reconstruct({.map = kLoop, .ring = R"(
+      main.a
+      main.h c
+      f.a
+      signal 11 at f.a+4 fault
+      main.a
+      signal 6 at main.a+4 fatal
+    )"});
+    const auto fault = got.thread().info().fault;
+    QVERIFY(fault.has_value());
+    QVERIFY2(got.text.find("f 2000-2003 partial fault\n") != std::string::npos, got.text.c_str());
+    std::size_t marks = 0;
+    for (auto at = got.text.find(" fault"); at != std::string::npos; at = got.text.find(" fault", at + 1))
+      ++marks;
+    QCOMPARE(marks, std::size_t{1});
+    QCOMPARE(got.thread().entry(*fault).address.value, std::uint64_t{0x2000});
+  }
+
   void handlersTwiceInOneDagAndNested() {
     const auto got = reconstruct({.map = kLoop, .ring = R"(
       f.a

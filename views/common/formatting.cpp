@@ -203,21 +203,31 @@ QString shortFunctionName(const model::Trace& trace, model::FunctionId function)
   return function.valid() ? shortFunctionName(name) : name;
 }
 
+namespace {
+
+QString faultText(std::uint32_t signal, std::uint32_t code, model::RuntimeAddr address) {
+  QString text = signalName(signal);
+  const QString meaning = signalMeaning(signal);
+  if (!meaning.isEmpty() && (!wasSent(code) || signal == SIGABRT)) text += QStringLiteral(", ") + meaning;
+  if (hasFaultAddress(signal, code)) text += Words::tr(" at %1").arg(hex(address.value));
+  const QString why = signalCodeMeaning(signal, code);
+  if (!why.isEmpty()) text += QStringLiteral(": ") + why;
+  return text;
+}
+
+}  // namespace
+
 QString reasonText(const model::Trace::Summary& summary) {
+  if (const auto& first = summary.handledFault) {
+    const QString text = faultText(first->signal, first->code, first->address);
+    if (first->signal == summary.signal) return Words::tr("%1; its handler raised it again").arg(text);
+    return Words::tr("%1; its handler raised %2").arg(text, signalName(summary.signal));
+  }
   switch (summary.reason) {
     case model::TraceReason::Fault:
-    case model::TraceReason::Abort: {
+    case model::TraceReason::Abort:
       if (summary.signal == 0) return Words::tr("The program aborted itself");
-      QString text = signalName(summary.signal);
-      const QString meaning = signalMeaning(summary.signal);
-      if (!meaning.isEmpty() && (!wasSent(summary.signalCode) || summary.signal == SIGABRT))
-        text += QStringLiteral(", ") + meaning;
-      if (hasFaultAddress(summary.signal, summary.signalCode))
-        text += Words::tr(" at %1").arg(hex(summary.faultAddress.value));
-      const QString why = signalCodeMeaning(summary.signal, summary.signalCode);
-      if (!why.isEmpty()) text += QStringLiteral(": ") + why;
-      return text;
-    }
+      return faultText(summary.signal, summary.signalCode, summary.faultAddress);
     case model::TraceReason::UserRequest:
       return Words::tr("Snap taken by hand");
     case model::TraceReason::Recovered:

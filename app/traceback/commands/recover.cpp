@@ -18,7 +18,10 @@ void addRecover(CLI::App& app, Action& chosen) {
   auto call = std::make_shared<Call>();
   auto* command = app.add_subcommand("recover", "Snaps what killed processes left behind");
   command
-      ->add_option("DIR", call->folder, "Ring folder, or one process's folder in it (default: this user's)")
+      ->add_option("DIR", call->folder,
+                   "Ring folder, or one process's folder in it (default: this user's; and, for root, what "
+                   "became of its\n"
+                   "processes that had given up its rights)")
       ->type_name("");
   command
       ->add_option("--snap-dir", call->snapFolder,

@@ -28,7 +28,8 @@ struct Watched {
   std::optional<format::ServiceState> state;  // what the service knows of it
 };
 
-// Those of this user whose rings are where rings are; the service need not run.
+// Those of this user whose rings are where rings are, and of root those that gave up its rights; the service
+// need not run.
 std::vector<Watched> recordedProcesses() {
   std::vector<Watched> found;
   auto folders = collect::processFoldersIn(collect::defaultRingFolder());

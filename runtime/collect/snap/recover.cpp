@@ -176,6 +176,8 @@ model::Result<std::vector<fs::path>> recoverOne(const fs::path& path, const Reco
   if (mayRun(path, *name)) return std::vector<fs::path>{};
 
   const auto opened = openProcessFolder(path);
+  std::error_code gone;
+  if (!opened && !fs::exists(path, gone)) return std::vector<fs::path>{};  // others were quicker
   if (!opened) return std::unexpected(opened.error());
   if (::flock(opened->file.descriptor(), LOCK_EX | LOCK_NB) != 0) return std::vector<fs::path>{};
 
