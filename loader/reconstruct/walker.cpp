@@ -480,25 +480,35 @@ void Walker::beginSignal(const Record& record, std::uint8_t segment) {
   const bool fatal = (record.detail() & format::kSignalFatal) != 0;
   const auto code = static_cast<std::int32_t>(value(SignalBeginField::SenderOrCode));
   const bool faulted = isFaultOfInstruction(number, code);
-  const auto handled =
-      std::ranges::find_if(m_state.handlers, [](const auto& one) { return one.fault.has_value(); });
-  const bool raisedByHandler = fatal && code <= 0 && handled != m_state.handlers.end();
+  const model::RuntimeAddr pc{value(SignalBeginField::Pc)};
+  const auto position = value(SignalBeginField::Position), before = value(SignalBeginField::Record);
+  // Within the handler, or, for it was blocked there, as soon as that has come back to the fault.
+  const WalkState::Handler* handler = nullptr;
+  for (const auto& one : m_state.handlers)
+    if (handler == nullptr && one.fault) handler = &one;
+  if (const auto& last = m_state.lastEnded;
+      handler == nullptr && last && last->pc == pc && last->position == position && last->record == before)
+    handler = &*last;
+  const bool raisedByHandler = fatal && code <= 0 && handler != nullptr;
   if (faulted || (fatal && !raisedByHandler)) markPending(model::kEntryFault);
-  if (raisedByHandler) m_state.handledFault = handled->fault;
+  if (raisedByHandler) m_state.handledFault = handler->fault;
   m_state.died = m_state.died || fatal;
 
   auto entry = make(model::EntryKind::Signal);
   entry.detail = number;
   entry.module = {};  // unless its place is known
-  const model::RuntimeAddr pc{value(SignalBeginField::Pc)};
   if (const auto place = m_input.modules->original(pc)) {
     entry.module = {place->module};
     entry.address = entry.last = place->address;
   }
   emit(entry);
   while (!m_state.handlers.empty() && m_state.handlers.back().segment >= segment) m_state.handlers.pop_back();
-  m_state.handlers.push_back(
-      {.stackSize = m_stack.size(), .exit = m_state.exit, .segment = segment, .pc = pc});
+  m_state.handlers.push_back({.stackSize = m_stack.size(),
+                              .exit = m_state.exit,
+                              .segment = segment,
+                              .pc = pc,
+                              .position = position,
+                              .record = before});
   if (faulted)
     m_state.handlers.back().fault = {.signal = number,
                                      .code = static_cast<std::uint32_t>(code),
@@ -512,6 +522,7 @@ void Walker::endSignal(const Record& record, std::uint8_t segment) {
   while (m_stack.size() > handler.stackSize) leave(model::kEntryInterrupted);
   m_state.handlers.pop_back();
   m_state.exit = handler.exit;
+  if (handler.fault) m_state.lastEnded = handler;
   const auto pc = record.value(1);
   if (pc && model::RuntimeAddr{*pc} == handler.pc) return;
   gap(model::GapCause::Unknown);  // the handler sent the thread somewhere else, into original code

@@ -53,12 +53,15 @@ struct WalkState {
     Exit exit;                  // of the interrupted code
     std::uint8_t segment = 0;   // where the handler's records are
     model::RuntimeAddr pc;
+    std::uint64_t position = 0;  // of the interrupted segment then, and the word there
+    std::uint64_t record = 0;
     std::optional<model::Trace::Summary::HandledFault> fault = {};  // if that is what it handles
   };
   std::size_t piece = 0;
   std::size_t word = 0;  // in the piece's segment; below the piece's begin: at its begin
   Exit exit;
   std::vector<Handler> handlers;
+  std::optional<Handler> lastEnded;  // that of a fault
   std::optional<model::Entry> pending;  // the last line or gap: what follows may still add to it
   model::Ticks time;
   std::uint8_t timeSegment = 0;  // where that was read
