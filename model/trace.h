@@ -145,6 +145,9 @@ class Trace {
       RuntimeAddr address;
     };
     std::optional<HandledFault> handledFault = {};
+    std::uint32_t faultSignal() const {
+      return handledFault ? handledFault->signal : signal;
+    }  // of what is shown
     std::string program;  // as the user named it
     std::uint32_t pid = 0;
     std::string occasion = {};  // why a process was snapped that went on, in words; empty if that is not said

@@ -56,7 +56,7 @@ std::string head(const Trace& trace) {
       "charset=\"utf-8\"><title>{0}</title><style>{1}</style></head>\n"
       "<body><h1>{0}</h1><p>pid {2} on {3}{4}</p>\n",
       program, kStyle, trace.summary.pid, escaped(trace.summary.host),
-      trace.summary.signal != 0 ? ", " + signalName(trace.summary.signal) : "");
+      trace.summary.faultSignal() != 0 ? ", " + signalName(trace.summary.faultSignal()) : "");
   for (const LoadNote& note : trace.report.notes())
     out += std::format("<p class=\"note\">{}</p>\n", escaped(note.text));
   return out;

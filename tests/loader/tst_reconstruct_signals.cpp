@@ -137,7 +137,7 @@ class SignalsTest : public QObject {
     QFETCH(bool, isOverwritten);
     std::string handler;
     for (int i = 0; i < rounds; ++i) handler += "f.a y\n";
-    RingTextOptions options;
+    tests::RingText::Options options;
     options.subBufferWords = 64;
     options.continuesSignals = true;
     const auto got = reconstruct({.map = kLoop,
@@ -152,7 +152,7 @@ class SignalsTest : public QObject {
     QCOMPARE(countOf("signal 11"), 1);
     QCOMPARE(countOf("gap overwritten"), isOverwritten ? 1 : 0);
     QCOMPARE(got.text.find("signal 11\n  gap overwritten") != std::string::npos, isOverwritten);
-    QVERIFY2(got.text.find("f 2000-2003 partial fault\n  signal 11") != std::string::npos, got.text.c_str());
+    QVERIFY2(got.text.find("f 2000-2004 fault partial\n  signal 11") != std::string::npos, got.text.c_str());
     QVERIFY2(got.text.find("  f 2004-2007\n  f 2008-200f\n  f 2010-2013\n  return f\nmain 1014-1017\n") !=
                  std::string::npos,
              got.text.c_str());
@@ -170,7 +170,7 @@ class SignalsTest : public QObject {
     )"});
     const auto fault = got.thread().info().fault;
     QVERIFY(fault.has_value());
-    QVERIFY2(got.text.find("f 2000-2003 partial fault\n") != std::string::npos, got.text.c_str());
+    QVERIFY2(got.text.find("f 2000-2004 fault partial\n") != std::string::npos, got.text.c_str());
     std::size_t marks = 0;
     for (auto at = got.text.find(" fault"); at != std::string::npos; at = got.text.find(" fault", at + 1))
       ++marks;

@@ -86,7 +86,7 @@ class Machine {
                  .subBufferCount = count,
                  .fileOffset = 0,
                  .subBufferStride = words,
-                 .reserved = 0,
+                 .latestSignal = 0,
                  .step = {}};
     if (m_keeps == Keeps::Counts)
       inject::startCounting(header(), kSize);

@@ -43,7 +43,7 @@ QString traceTitle(const model::Trace& trace) {
   const QString program = programName(trace);
   if (!isFault(trace)) return QStringLiteral("%1: %2").arg(program, reasonText(trace.summary));
   const QString what =
-      trace.summary.signal != 0 ? signalName(trace.summary.signal) : SummaryStrip::tr("abort");
+      trace.summary.faultSignal() != 0 ? signalName(trace.summary.faultSignal()) : SummaryStrip::tr("abort");
   const auto entry = faultEntry(trace);
   if (!entry || !entry->function.valid()) return QStringLiteral("%1: %2").arg(program, what);
   return SummaryStrip::tr("%1: %2 in %3").arg(program, what, shortFunctionName(trace, entry->function));

@@ -21,7 +21,7 @@ void ThreadsModel::setTrace(std::shared_ptr<const model::Trace> trace) {
 
 QString ThreadsModel::state(const model::ThreadTrace::Info& info) const {
   if (info.atFault)
-    return m_trace->summary.signal != 0 ? signalName(m_trace->summary.signal) : tr("at fault");
+    return m_trace->summary.faultSignal() != 0 ? signalName(m_trace->summary.faultSignal()) : tr("at fault");
   if (info.fault) return tr("faulted");
   return info.ended ? tr("ended") : QString();
 }

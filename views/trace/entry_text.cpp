@@ -234,7 +234,7 @@ QList<Badge> EntryText::badges(const model::Entry& entry, const model::CallSpan*
   }
   if (has(entry, model::kEntryFault)) {
     const auto& summary = m_trace->summary;
-    const QString name = summary.signal != 0 ? signalName(summary.signal) : Words::tr("fault");
+    const QString name = summary.faultSignal() != 0 ? signalName(summary.faultSignal()) : Words::tr("fault");
     result.append({Badge::Fault, name, Words::tr("The thread faulted at this line.")});
   }
   switch (entry.kind) {
