@@ -15,7 +15,7 @@ std::uint64_t wordsOf(const Timeline& timeline) {
 
 }  // namespace
 
-std::shared_ptr<const ThreadSource> ThreadSource::build(std::shared_ptr<TraceContext> context,
+std::shared_ptr<const ThreadSource> ThreadSource::build(const std::shared_ptr<TraceContext>& context,
                                                         std::vector<SegmentWords> segments, Timeline timeline,
                                                         WalkNotes& notes,
                                                         const std::function<bool(double)>& goOn,

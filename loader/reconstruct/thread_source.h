@@ -29,7 +29,7 @@ class ThreadSource : public model::EntrySource {
 
   // Walks the whole thread once, and keeps only summaries. `goOn`, called now and then with the share that
   // is done, may say no: then the result is null.
-  static std::shared_ptr<const ThreadSource> build(std::shared_ptr<TraceContext> context,
+  static std::shared_ptr<const ThreadSource> build(const std::shared_ptr<TraceContext>& context,
                                                    std::vector<SegmentWords> segments, Timeline timeline,
                                                    WalkNotes& notes, const std::function<bool(double)>& goOn,
                                                    std::size_t chunkRecords = kChunkRecords);

@@ -40,7 +40,7 @@ class Builder {
 
   Timeline build(const ThreadEndState& end) {
     const auto& segments = m_ring.segments();
-    for (std::uint8_t i = 1; i < segments.size(); ++i) findHandlers(i);
+    for (std::size_t i = 1; i < segments.size(); ++i) findHandlers(static_cast<std::uint8_t>(i));
     for (auto& handlers : m_bySegment) {
       std::ranges::sort(handlers, [](const Handler& a, const Handler& b) {
         return std::tie(a.position, a.sequence) < std::tie(b.position, b.sequence);
@@ -182,8 +182,9 @@ class Builder {
   // overwritten. If the thread is still in it, it belongs at the end; else its place is not known.
   void emitOrphans() {
     const auto level = m_ring.header().level;
-    for (std::uint8_t segment = 1; segment < m_ring.segments().size(); ++segment) {
-      const auto orphans = m_orphans[segment - 1];
+    for (std::size_t i = 1; i < m_ring.segments().size(); ++i) {
+      const auto segment = static_cast<std::uint8_t>(i);
+      const auto orphans = m_orphans[i - 1];
       if (orphans == 0) continue;
       if (segment <= level && orphans == m_ring.segments()[segment].size()) {
         emit(segment, 0, orphans);

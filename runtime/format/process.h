@@ -98,8 +98,9 @@ struct ProcessHeader {
   std::uint32_t keptMemory;  // KeptMemory
   std::uint32_t learns;  // 1: its rings count for profiles (history.h)
   std::uint8_t reserved[1656];  // its first bytes are the clock's (clock.h)
-  std::uint32_t
-      startedBy;  // one more than the user as whom the program, or what forked it, was executed; 0: not known
+  // One more than the user as whom the program was executed, of a forked process that of its maker; 0: not
+  // known.
+  std::uint32_t startedBy;
   std::uint32_t reserved2;
   std::uint64_t pidNamespace;  // `pid` is a number in it: inode of /proc/self/ns/pid; 0: not known
 };

@@ -12,8 +12,7 @@
 //
 //   1. stores the ordinal of the sub-buffer after it (the oldest) in `ordinal` (a release store),
 //   2. writes a time stamp at its front, in a handler's segment its SignalBegin once more (kSignalContinued),
-//   and
-//      puts the cursor on that record's last word.
+//      and puts the cursor on that record's last word.
 //
 // A file has room for all sub-buffers, and memory for those that were begun and the next. Where there is none
 // for that, subBufferCount becomes the number of those that there are, before any of them is used again; so

@@ -16,6 +16,16 @@ loader::LoadOptions snapAlone() {
   return options;
 }
 
+// Handlers whose beginning was overwritten, which the trace says behind their signal: that is no damage.
+int handlersThatBeginLate(const model::ThreadTrace& thread) {
+  const auto entries = thread.entries(0, thread.entryCount());
+  int count = 0;
+  for (std::size_t i = 1; i < entries.size(); ++i)
+    count += entries[i - 1].kind == model::EntryKind::Signal && entries[i].kind == model::EntryKind::Gap &&
+             entries[i].detail == static_cast<std::uint32_t>(model::GapCause::Overwritten);
+  return count;
+}
+
 }  // namespace
 
 Attempt<TracedRun> readTrace(const QString& snap) {
@@ -31,10 +41,13 @@ Attempt<TracedRun> readTrace(const QString& snap) {
     thread.tid = info.tid;
     thread.atFault = info.atFault;
     const std::vector<loader::BlockStep> steps = loaded->executedBlocks(i);
+    int late = handlersThatBeginLate(*loaded->trace->threads[i]);
     for (std::size_t k = 0; k < steps.size(); ++k) {
       const loader::BlockStep& step = steps[k];
       if (k == 0)
         thread.startsOverwritten = step.afterGap;
+      else if (step.afterGap && late > 0)
+        --late;
       else if (step.afterGap)
         run.damage.append(QString("thread %1: a gap before 0x%2").arg(info.tid).arg(step.start.value, 0, 16));
       thread.pieces.push_back({step.start.value, step.start.value + step.size, step.faulted, step.afterGap});

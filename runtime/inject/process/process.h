@@ -49,8 +49,8 @@ struct Process {
   bool sandboxed = false;
   std::uint32_t pid = 0;
   std::uint64_t start = 0;  // field 22 of /proc/PID/stat
-  std::uint32_t startedBy =
-      0;  // the user as whom the program was executed, that of whoever forked this one too
+  // The user as whom the program was executed; of a forked process that of its maker.
+  std::uint32_t startedBy = 0;
   std::uint64_t generation = 0;  // grows in each forked child
   Path folder;  // of this process, in the ring folder; empty until a thread needs it
   bool folderFailed = false;
