@@ -98,9 +98,11 @@ std::string reasonAgainstAll(const LoadedFiles& loaded, const Patterns& patterns
     if (matchesAny(inject::audit::kAddressSanitizer, file.path.c_str()) && !policySnapsReports())
       return "it runs under a sanitizer, and the policy does not snap its reports, so it is left alone";
   }
-  if (!loaded.pid)
-    if (std::string refusal = refusalOf(loaded, isCopied(loaded.files.front(), patterns)); !refusal.empty())
+  if (!loaded.pid) {
+    const bool copied = isCopied(loaded.files.front(), patterns);
+    if (std::string refusal = refusalOf(loaded, copied ? threadAlignmentFor(loaded) : 0); !refusal.empty())
       return refusal;
+  }
   const fs::path& program = loaded.files.front().contents;
   return program.empty() ? std::string() : reasonToRunAsIs(program).value_or("");
 }

@@ -168,7 +168,7 @@ model::Result<InstrumentedCache::Known> prepare(const InstrumentedCache& cache, 
     if (program) {
       if (const auto loaded = filesOfProgram(file)) {
         forFile.threadAlignment = threadAlignmentFor(*loaded);
-        refused = refusalOf(*loaded, true);
+        refused = refusalOf(*loaded, forFile.threadAlignment);
       }
     }
     const auto slot = static_cast<std::uint32_t>(forFile.threadSlot - format::kThreadSlot);

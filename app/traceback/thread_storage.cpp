@@ -1,5 +1,6 @@
 #include "app/traceback/thread_storage.h"
 
+#include <algorithm>
 #include <format>
 #include <functional>
 #include <span>
@@ -36,21 +37,18 @@ std::int32_t threadSlotIn(const std::filesystem::path& program) {
 }
 
 std::uint64_t threadAlignmentFor(const LoadedFiles& loaded) {
-  std::uint64_t alignment = inject::audit::FixedStorage::kThreadAlignment;
-  bool isGreater = false;
+  constexpr std::uint64_t kUsual = inject::audit::FixedStorage::kThreadAlignment;
+  std::uint64_t alignment = kUsual;
   forEach(std::span(loaded.files).subspan(1), [&](const LoadedFile&, const loader::ElfImage& library) {
     const Elf64_Phdr* storage = library.segment(PT_TLS);
-    if (storage == nullptr || storage->p_memsz == 0 || storage->p_align <= alignment) return true;
-    alignment = storage->p_align;
-    isGreater = true;
+    if (storage != nullptr && storage->p_memsz != 0) alignment = std::max(alignment, storage->p_align);
     return true;
   });
-  return isGreater ? alignment : 0;
+  return alignment > kUsual ? alignment : 0;
 }
 
-std::string refusalOf(const LoadedFiles& loaded, bool programIsCopied) {
+std::string refusalOf(const LoadedFiles& loaded, std::uint64_t alignment) {
   inject::audit::FixedStorage storage;
-  const std::uint64_t alignment = programIsCopied ? threadAlignmentFor(loaded) : 0;
   std::string refused;
   forEach(loaded.files, [&](const LoadedFile& file, const loader::ElfImage& image) {
     const auto segments = image.segments();

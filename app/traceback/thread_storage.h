@@ -18,7 +18,7 @@ std::int32_t threadSlotIn(const std::filesystem::path& program);
 std::uint64_t threadAlignmentFor(const LoadedFiles& loaded);
 
 // Why nothing of the program is recorded under `run`: a library whose storage the dynamic linker would refuse
-// there. Empty if there is none. `programIsCopied`: an instrumented copy of it can be, and is to be, made.
-std::string refusalOf(const LoadedFiles& loaded, bool programIsCopied);
+// there. Empty if there is none. `alignment`: what a copy of the program is made with; 0: the program's own.
+std::string refusalOf(const LoadedFiles& loaded, std::uint64_t alignment);
 
 }  // namespace traceback::app

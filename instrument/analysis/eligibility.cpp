@@ -133,8 +133,7 @@ Result<void> checkFile(const ElfImage& image, std::int32_t threadSlot) {
   if (isProgram(image) && threadSlotBeside(image) != threadSlot)
     return refuse(
         "a program with more than 4 KB of thread-local storage: only `traceback run` and its copies know "
-        "where "
-        "its ring is");
+        "where its ring is");
   if (isGo(image))
     return refuse("a Go program: its runtime finds tables by the addresses that calls return to");
   if (hasSymbol(image, {"caml_frametable", "caml_system__frametable", "caml_startup__frametable"}))

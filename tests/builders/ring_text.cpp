@@ -13,6 +13,14 @@ using format::Word;
 
 namespace {
 
+std::vector<Word> wordsOf(RecordType type, std::uint16_t detail, const std::vector<std::uint64_t>& values) {
+  const auto count = static_cast<unsigned>(values.size()) * format::kWordsPerValue;
+  std::vector<Word> words{format::header(type, count, detail)};
+  for (const auto value : values)
+    for (unsigned i = 0; i < format::kWordsPerValue; ++i) words.push_back(format::payload(value, i));
+  return words;
+}
+
 [[noreturn]] void wrong(const std::string& what) {
   std::cerr << "ring text: " << what << '\n';
   std::exit(2);
@@ -80,17 +88,14 @@ void RingText::write(Word word) {
 }
 
 void RingText::event(RecordType type, std::uint16_t detail, const std::vector<std::uint64_t>& values) {
-  const auto count = static_cast<unsigned>(values.size()) * format::kWordsPerValue;
+  const std::vector<Word> words = wordsOf(type, detail, values);
   // An extended record never goes over the end of a sub-buffer: the runtime ends that one early.
   auto& segment = m_segments[m_level];
-  if (const auto left = static_cast<std::ptrdiff_t>(wordsLeft()); left <= std::ptrdiff_t{count}) {
+  if (const auto left = static_cast<std::ptrdiff_t>(wordsLeft()); left < std::ssize(words)) {
     std::fill_n(segment.words.begin() + segment.cursor + 1, left, format::kInvalidWord);
     segment.cursor += left;
   }
-  write(format::header(type, count, detail));
-  for (const auto value : values) {
-    for (unsigned i = 0; i < format::kWordsPerValue; ++i) write(format::payload(value, i));
-  }
+  for (const Word word : words) write(word);
 }
 
 void RingText::lightProbes(const std::vector<std::string>& words, std::size_t first) {
@@ -128,12 +133,8 @@ void RingText::signal(const std::vector<std::string>& words) {
                                           claimed ? format::kInvalidWord : record,
                                           m_sequence++};
   event(RecordType::SignalBegin, detail, values);
-  const auto count = static_cast<unsigned>(values.size()) * format::kWordsPerValue;
-  m_begins.push_back({format::header(RecordType::SignalBegin, count,
-                                     static_cast<std::uint16_t>(detail | format::kSignalContinued))});
-  for (const auto value : values)
-    for (unsigned i = 0; i < format::kWordsPerValue; ++i)
-      m_begins.back().push_back(format::payload(value, i));
+  m_begins.push_back(wordsOf(RecordType::SignalBegin,
+                             static_cast<std::uint16_t>(detail | format::kSignalContinued), values));
 }
 
 void RingText::line(const std::vector<std::string>& words) {

@@ -5,6 +5,8 @@
 #include <linux/prctl.h>
 #include <sys/stat.h>
 
+#include <span>
+
 #include "runtime/format/cache.h"
 #include "runtime/inject/audit/copies.h"
 #include "runtime/inject/audit/fixed_storage.h"
@@ -132,19 +134,26 @@ void executeAlone() {
   systemCall(__NR_execve, asLong(file), asLong(settings.arguments), asLong(settings.environment));
 }
 
+// The program's headers; none if the kernel does not say where they are.
+std::span<const Elf64_Phdr> segmentsOfProgram() {
+  const std::uint64_t* const headers = auxiliaryValue(AT_PHDR);
+  const std::uint64_t* const count = auxiliaryValue(AT_PHNUM);
+  if (headers == nullptr || count == nullptr) return {};
+  return {reinterpret_cast<const Elf64_Phdr*>(*headers), *count};
+}
+
 // What the program's dynamic section says.
 class Dynamic {
  public:
   Dynamic() {
-    const std::uint64_t* headers = auxiliaryValue(AT_PHDR);
-    const std::uint64_t* count = auxiliaryValue(AT_PHNUM);
-    if (headers == nullptr || count == nullptr) return;
-    const auto* segments = reinterpret_cast<const Elf64_Phdr*>(*headers);
-    for (std::uint64_t i = 0; i < *count; ++i)
-      if (segments[i].p_type == PT_PHDR) m_bias = *headers - segments[i].p_vaddr;
-    for (std::uint64_t i = 0; i < *count; ++i)
-      if (segments[i].p_type == PT_DYNAMIC)
-        m_entries = reinterpret_cast<const Elf64_Dyn*>(m_bias + segments[i].p_vaddr);
+    const auto segments = segmentsOfProgram();
+    for (const Elf64_Phdr& segment : segments)
+      if (segment.p_type == PT_PHDR)
+        m_bias = reinterpret_cast<std::uint64_t>(segments.data()) - segment.p_vaddr;
+    for (const Elf64_Phdr& segment : segments)
+      if (segment.p_type == PT_DYNAMIC)
+        m_entries = reinterpret_cast<const Elf64_Dyn*>(m_bias + segment.p_vaddr);
+    if (segments.empty()) return;
     m_strings = table<char>(DT_STRTAB);
   }
 
@@ -226,13 +235,9 @@ bool runsUnderSanitizer(const Dynamic& program) {
 }
 
 void findThreadSlot() {
-  const std::uint64_t* const headers = auxiliaryValue(AT_PHDR);
-  const std::uint64_t* const count = auxiliaryValue(AT_PHNUM);
-  if (headers == nullptr || count == nullptr) return;
-  const auto* const segments = reinterpret_cast<const Elf64_Phdr*>(*headers);
-  for (std::uint64_t i = 0; i < *count; ++i)
-    if (segments[i].p_type == PT_TLS)
-      settings.threadSlot = format::threadSlotBeside(segments[i].p_memsz, segments[i].p_align);
+  for (const Elf64_Phdr& segment : segmentsOfProgram())
+    if (segment.p_type == PT_TLS)
+      settings.threadSlot = format::threadSlotBeside(segment.p_memsz, segment.p_align);
 }
 
 }  // namespace
@@ -258,10 +263,10 @@ void considerProgram() {
 void considerLibrary(const link_map& library) {
   static constinit FixedStorage storage;
   static constinit bool hasStarted = false;
-  const std::uint64_t* const headers = auxiliaryValue(AT_PHDR);
-  const std::uint64_t* const count = auxiliaryValue(AT_PHNUM);
-  if (!hasStarted && headers != nullptr && count != nullptr)
-    storage.startWith(reinterpret_cast<const Elf64_Phdr*>(*headers), *count);
+  if (!hasStarted) {
+    const auto segments = segmentsOfProgram();
+    storage.startWith(segments.data(), segments.size());
+  }
   hasStarted = true;
   const char* const name = baseName(library.l_name);
   if (name == library.l_name || strcmp(name, "libtraceback.so") == 0) return;  // the kernel's, ours
