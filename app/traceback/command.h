@@ -39,6 +39,7 @@ void addView(CLI::App& app, Action& chosen);
 void addDoctor(CLI::App& app, Action& chosen);
 void addPrepare(CLI::App& app, Action& chosen);  // hidden: processes of a run start it
 void addCopy(CLI::App& app, Action& chosen);  // hidden: the same, for each file
+void addRenew(CLI::App& app, Action& chosen);  // hidden: `run` starts it
 void addCompleteWords(CLI::App& app, Action& chosen);  // hidden: shells ask it
 void addCollect(CLI::App& app, Action& chosen);  // hidden: the runtime starts it
 void addWatch(CLI::App& app, Action& chosen);  // hidden: the same

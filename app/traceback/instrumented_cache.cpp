@@ -28,6 +28,7 @@ namespace {
 using Clock = fs::file_time_type::clock;
 constexpr auto kAbandonedAfter = std::chrono::hours(24);
 constexpr char kHasCopy = '+', kStays = '-', kStaysForNow = '!';
+constexpr char kRenewal[] = "renewal";
 
 // A machine that loses power must not leave a file that has its name but not its bytes.
 bool writtenOut(const fs::path& file) {
@@ -84,6 +85,15 @@ class MakingLock {
   collect::SystemFile m_file;
 };
 
+// Of the file whose copy that entry has; empty if it has none.
+fs::path originalIn(const fs::path& entry) {
+  std::ifstream in(entry, std::ios::binary);
+  std::string line;
+  if (!std::getline(in, line, '\0') || line.empty() || line[0] != kHasCopy) return {};
+  const auto keyEnd = line.find('/');
+  return keyEnd == std::string::npos ? fs::path() : fs::path(line.substr(keyEnd));
+}
+
 std::string programFlavour(std::uint64_t flavour) { return std::format("{:016x}", flavour); }
 
 }  // namespace
@@ -124,7 +134,8 @@ model::Result<void> InstrumentedCache::prepareFolders() const {
   std::error_code error;
   fs::create_directories(m_root.parent_path(), error);
   for (const fs::path& folder :
-       {m_root, m_folder, m_folder / "objects", m_folder / "index", m_folder / "making"})
+       {m_root, m_folder, m_folder / "objects", m_folder / "index", m_folder / "making",
+        m_folder / kRenewal})
     if (auto made = makePrivateFolder(folder); !made) return made;
   struct statvfs status{};
   if (statvfs(m_folder.c_str(), &status) == 0 && (status.f_flag & ST_NOEXEC) != 0)
@@ -193,46 +204,89 @@ model::Result<InstrumentedCache::Known> InstrumentedCache::get(
   const auto name = indexNameOf(file, use);
   if (!name) return model::fail("no such file", file.string());
   const fs::path entry = m_folder / "index" / *name;
-  const fs::path making = m_folder / "making";
   if (const auto known = read(entry)) return setUsedNow(*known), *known;
-  const MakingLock lock(making / (*name + ".lock"));
+  const MakingLock lock(m_folder / "making" / (*name + ".lock"));
   if (const auto known = read(entry)) return setUsedNow(*known), *known;
+  return makeEntry(file, use, *name, make, variant);
+}
 
+model::Result<InstrumentedCache::Known> InstrumentedCache::makeEntry(
+    const fs::path& file, Use use, const std::string& name, const Make& make,
+    const std::function<std::uint64_t()>& variant) const {
+  const fs::path entry = m_folder / "index" / name;
+  const auto stays = [&](char kind, const model::Error& error) {
+    if (!read(entry)) writeEntry(entry, m_folder / "making", kind + oneLine(error.text()));
+    return std::unexpected(error);
+  };
   std::error_code error;
   const fs::path path = use == Use::Execute ? file : fs::canonical(file, error);
   const auto mapped = loader::MappedFile::open(path);
-  if (!mapped) {
-    // Who may execute a file may not always read it; and that may change.
-    writeEntry(entry, making, kStaysForNow + oneLine(mapped.error().text()));
-    return std::unexpected(mapped.error());
-  }
+  // Who may execute a file may not always read it; and that may change.
+  if (!mapped) return stays(kStaysForNow, mapped.error());
   const XXH128_hash_t hash =
       XXH3_128bits_withSeed(mapped->bytes().data(), mapped->bytes().size(), variant ? variant() : 0);
   const auto object = makeObject(path, std::format("{:016x}{:016x}", hash.high64, hash.low64), make);
-  if (!object) {
-    const char kind = object.error().file == path ? kStays : kStaysForNow;
-    writeEntry(entry, making, kind + oneLine(object.error().text()));
-    return std::unexpected(object.error());
-  }
+  if (!object) return stays(object.error().file == path ? kStays : kStaysForNow, object.error());
   if (indexNameOf(file, use) != name) return model::fail("changed while it was read", path.string());
-  if (!writeEntry(entry, making, kHasCopy + object->string()))
+  if (!writeEntry(entry, m_folder / "making", kHasCopy + object->string()))
     return model::fail(std::format("cannot be written: {}", std::strerror(errno)), entry.string());
   return Known{.copy = m_folder / "objects" / *object, .reason = {}};
 }
 
-void InstrumentedCache::forget(const fs::path& root, const std::function<bool(const fs::path&)>& isMeant) {
+void InstrumentedCache::outdate(const fs::path& root, const std::function<bool(const fs::path&)>& isMeant,
+                                std::uint64_t bytesAtOnce) {
   std::error_code none;
   for (const auto& part : fs::directory_iterator(root, none)) {
+    std::vector<std::pair<std::uint64_t, std::string>> meant;  // by size
     std::error_code gone;  // others remove too
     for (const auto& item : fs::directory_iterator(part.path() / "index", gone)) {
-      std::ifstream in(item.path(), std::ios::binary);
-      std::string line;
-      if (!std::getline(in, line, '\0') || line.empty() || line[0] != kHasCopy) continue;
-      const auto key = line.find('/');
+      const fs::path original = originalIn(item.path());
       std::error_code ignored;
-      if (key != std::string::npos && isMeant(line.substr(key))) fs::remove(item.path(), ignored);
+      if (!original.empty() && isMeant(original))
+        meant.emplace_back(fs::file_size(original, ignored), item.path().filename());
+    }
+    std::ranges::sort(meant);
+    std::uint64_t left = bytesAtOnce;
+    for (const auto& [size, name] : meant) {
+      std::error_code ignored;
+      const bool atOnce = size <= left;
+      left -= atOnce ? size : left;
+      if (atOnce || !std::ofstream(part.path() / kRenewal / name))
+        fs::remove(part.path() / "index" / name, ignored);
     }
   }
+}
+
+std::vector<InstrumentedCache::Outdated> InstrumentedCache::outdated() const {
+  std::vector<Outdated> found;
+  std::error_code none;
+  for (const auto& item : fs::directory_iterator(m_folder / kRenewal, none)) {
+    const std::string name = item.path().filename();
+    const auto kind = format::kindOfIndexName(name.c_str());
+    const Outdated one{.file = originalIn(m_folder / "index" / name),
+                       .use = kind.isProgram ? Use::Execute : Use::Load,
+                       .threadSlot = kind.threadSlot};
+    std::error_code ignored;
+    if (forThreadSlot(one.threadSlot).indexNameOf(one.file, one.use) == name)
+      found.push_back(one);
+    else
+      fs::remove(item.path(), ignored);  // another file by now, or forgotten
+  }
+  return found;
+}
+
+model::Result<InstrumentedCache::Known> InstrumentedCache::renew(
+    const fs::path& file, Use use, const Make& make, const std::function<std::uint64_t()>& variant) const {
+  if (auto prepared = prepareFolders(); !prepared) return std::unexpected(prepared.error());
+  const auto name = indexNameOf(file, use);
+  if (!name) return model::fail("no such file", file.string());
+  auto known = [&] {
+    const MakingLock lock(m_folder / "making" / (*name + ".lock"));
+    return makeEntry(file, use, *name, make, variant);
+  }();
+  std::error_code ignored;
+  fs::remove(m_folder / kRenewal / *name, ignored);
+  return known;
 }
 
 std::vector<InstrumentedCache::LeftAlone> InstrumentedCache::leftAlone() const {

@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/error.h"
 #include "runtime/format/ring.h"
@@ -52,14 +54,28 @@ class InstrumentedCache {
 
   // The instrumented copy of `file`, made now if it is not there. While one process makes it, others wait.
   // `variant` is asked only then, and tells apart copies of equal files that are made by something else that
-  // changes; one that is known already is taken whatever it was (see forget()).
+  // changes; one that is known already is taken whatever it was (see outdate()).
   model::Result<Known> get(const std::filesystem::path& file, Use use, const Make& make,
                            const std::function<std::uint64_t()>& variant = {}) const;
 
-  // Copies that were made of such files, in all parts, are taken no more, but made anew. What runs keeps
-  // them.
-  static void forget(const std::filesystem::path& root,
-                     const std::function<bool(const std::filesystem::path& original)>& isMeant);
+  // Copies that were made of such files, in all parts, are made anew: when they are next asked for, of the
+  // smallest files, of so many bytes together in each part; of the others by renew(), until which they are
+  // taken as they are. What runs keeps them.
+  static void outdate(const std::filesystem::path& root,
+                      const std::function<bool(const std::filesystem::path& original)>& isMeant,
+                      std::uint64_t bytesAtOnce = std::numeric_limits<std::uint64_t>::max());
+
+  // What waits for renew() in this part.
+  struct Outdated {
+    std::filesystem::path file;
+    Use use;
+    std::int32_t threadSlot;
+  };
+  std::vector<Outdated> outdated() const;
+  // As get(), but makes the copy anew, for that thread slot's processes. If that fails, the one that there
+  // is stays. Either way it waits no more.
+  model::Result<Known> renew(const std::filesystem::path& file, Use use, const Make& make,
+                             const std::function<std::uint64_t()>& variant = {}) const;
 
   // Files that stay as they are, with the reasons.
   struct LeftAlone {
@@ -75,6 +91,8 @@ class InstrumentedCache {
   std::optional<std::string> indexNameOf(const std::filesystem::path& file, Use use) const;
   static void setUsedNow(const Known& known);
   std::optional<Known> read(const std::filesystem::path& entry) const;
+  model::Result<Known> makeEntry(const std::filesystem::path& file, Use use, const std::string& name,
+                                 const Make& make, const std::function<std::uint64_t()>& variant) const;
   model::Result<std::filesystem::path> makeObject(const std::filesystem::path& file, const std::string& key,
                                                   const Make& make) const;
   std::vector<Object> objects() const;

@@ -59,6 +59,7 @@ int parseAndRun(std::vector<std::string> arguments) {
   addDoctor(app, chosen);
   addPrepare(app, chosen);
   addCopy(app, chosen);
+  addRenew(app, chosen);
   addCompleteWords(app, chosen);
   addCollect(app, chosen);
   addWatch(app, chosen);

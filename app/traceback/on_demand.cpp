@@ -84,6 +84,36 @@ model::Result<std::uint64_t> identityOf(const fs::path& program) {
                          : XXH3_64bits(buildId.data(), buildId.size());
 }
 
+// get() or renew(), of what is made by those options.
+model::Result<InstrumentedCache::Known> askCache(decltype(&InstrumentedCache::get) ask,
+                                                 const InstrumentedCache& cache, const fs::path& file,
+                                                 InstrumentedCache::Use use,
+                                                 const instrument::Options& options) {
+  // A program may have set one with which we could not enter our own folders.
+  const mode_t before = umask(077);
+  const bool program = use == InstrumentedCache::Use::Execute;
+  instrument::Options forFile = options;
+  if (program) forFile.threadSlot = threadSlotIn(file);
+  std::string refused;
+  const auto make = [&](const fs::path& input, const fs::path& output) -> model::Result<void> {
+    if (!refused.empty()) return model::fail(refused);  // of its libraries, which may be others some day
+    return instrumentInChild(input, output, forFile);
+  };
+  const auto variant = [&] {
+    if (program) {
+      if (const auto loaded = filesOfProgram(file)) {
+        forFile.threadAlignment = threadAlignmentFor(*loaded);
+        refused = refusalOf(*loaded, forFile.threadAlignment);
+      }
+    }
+    const auto slot = static_cast<std::uint32_t>(forFile.threadSlot - format::kThreadSlot);
+    return instrument::hashOfProfileFor(file, options) ^ forFile.threadAlignment ^ std::uint64_t{slot} << 32;
+  };
+  auto known = (cache.forThreadSlot(forFile.threadSlot).*ask)(file, use, make, variant);
+  umask(before);
+  return known;
+}
+
 }  // namespace
 
 // The whole message: an empty one is success, else the file, a zero, and what is wrong.
@@ -154,29 +184,16 @@ model::Result<InstrumentedCache> cacheFor(const fs::path& instrumentor, const in
 model::Result<InstrumentedCache::Known> prepare(const InstrumentedCache& cache, const fs::path& file,
                                                 InstrumentedCache::Use use,
                                                 const instrument::Options& options) {
-  // A program may have set one with which we could not enter our own folders.
-  const mode_t before = umask(077);
-  const bool program = use == InstrumentedCache::Use::Execute;
-  instrument::Options forFile = options;
-  if (program) forFile.threadSlot = threadSlotIn(file);
-  std::string refused;
-  const auto make = [&](const fs::path& input, const fs::path& output) -> model::Result<void> {
-    if (!refused.empty()) return model::fail(refused);  // of its libraries, which may be others some day
-    return instrumentInChild(input, output, forFile);
-  };
-  const auto variant = [&] {
-    if (program) {
-      if (const auto loaded = filesOfProgram(file)) {
-        forFile.threadAlignment = threadAlignmentFor(*loaded);
-        refused = refusalOf(*loaded, forFile.threadAlignment);
-      }
-    }
-    const auto slot = static_cast<std::uint32_t>(forFile.threadSlot - format::kThreadSlot);
-    return instrument::hashOfProfileFor(file, options) ^ forFile.threadAlignment ^ std::uint64_t{slot} << 32;
-  };
-  auto known = cache.forThreadSlot(forFile.threadSlot).get(file, use, make, variant);
-  umask(before);
-  return known;
+  return askCache(&InstrumentedCache::get, cache, file, use, options);
+}
+
+void renewOutdated(const InstrumentedCache& cache, const instrument::Options& options) {
+  for (const auto& one : cache.outdated()) {
+    instrument::Options forProcess = options;
+    forProcess.threadSlot = one.threadSlot;
+    [[maybe_unused]] const auto known =
+        askCache(&InstrumentedCache::renew, cache, one.file, one.use, forProcess);
+  }
 }
 
 }  // namespace traceback::app

@@ -27,6 +27,10 @@ model::Result<InstrumentedCache::Known> prepare(const InstrumentedCache& cache,
                                                 const std::filesystem::path& file, InstrumentedCache::Use use,
                                                 const instrument::Options& options);
 
+// Makes anew what waits for it in that part of the cache (InstrumentedCache::outdate()); of what fails the
+// copy that there is stays.
+void renewOutdated(const InstrumentedCache& cache, const instrument::Options& options);
+
 // What `traceback copy` does: instruments `input`, and writes how that ended to `pipe`, for prepare().
 void instrumentAndTell(int pipe, const std::filesystem::path& input, const std::filesystem::path& output,
                        const instrument::Options& options);

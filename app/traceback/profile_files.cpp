@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <format>
+#include <limits>
 
 #include "app/traceback/on_demand.h"
 #include "app/traceback/output_file.h"
@@ -45,10 +46,15 @@ unsigned sizeOf(const BranchProfile& profile, const std::string& buildId) {
          unsigned(std::bit_width(profile.programRecordsOf(buildId)) / 3);
 }
 
-template <typename IsMeant>
-void forgetCopies(IsMeant isMeant) {
-  if (const auto copies = copiesFolder())
-    InstrumentedCache::forget(*copies, [&](const fs::path& file) { return isMeant(buildIdOf(file)); });
+// Who did not ask for it waits for no more than these: two seconds or so.
+constexpr std::uint64_t kBytesAtOnce = std::uint64_t{16} << 20;
+
+void outdateCopies(const std::vector<std::string>& buildIds,
+                   std::uint64_t bytesAtOnce = std::numeric_limits<std::uint64_t>::max()) {
+  const auto copies = copiesFolder();
+  if (!copies || buildIds.empty()) return;
+  const auto isMeant = [&](const fs::path& file) { return std::ranges::contains(buildIds, buildIdOf(file)); };
+  InstrumentedCache::outdate(*copies, isMeant, bytesAtOnce);
 }
 
 }  // namespace
@@ -81,8 +87,10 @@ model::Result<void> keepProfiles(const fs::path& folder, const BranchProfile& pr
     if (auto written = writeProfile(path, kept); !written) return written;
     if (renewal == Renewal::Always || sizeOf(kept, buildId) != before) renewed.push_back(buildId);
   }
-  if (!renewed.empty())
-    forgetCopies([&](const std::string& buildId) { return std::ranges::contains(renewed, buildId); });
+  if (renewal == Renewal::Always)
+    outdateCopies(renewed);
+  else
+    outdateCopies(renewed, kBytesAtOnce);
   return {};
 }
 
@@ -100,7 +108,7 @@ model::Result<std::size_t> forgetProfiles(const fs::path& folder) {
     if (error) return model::fail("cannot be removed: " + error.message(), path.string());
     forgotten.push_back(path.stem().string());
   }
-  forgetCopies([&](const std::string& buildId) { return std::ranges::contains(forgotten, buildId); });
+  outdateCopies(forgotten);
   return forgotten.size();
 }
 

@@ -8,11 +8,12 @@
 //                                   +KEY/PATH  has this copy
 //                                   -REASON    stays as it is
 //                                   !REASON    stays as it is for kRetrySeconds from the entry's time on
+//   ROOT/FLAVOUR/renewal/NAME       empty: the copy of this entry is to be made anew, and taken meanwhile
 //   ROOT/FLAVOUR/making/            temporary files and locks
 //
 // FLAVOUR: 16 hexadecimal digits, of the instrumentor's identity and of its options. KEY: 32, of the
 // content, of what the user's profiles say of it, and of what the program whose process it is for asks for.
-// Entries appear whole, by a rename, and are never changed. Whoever uses a copy sets its time if that is
+// Entries appear whole, by a rename, and are replaced so. Whoever uses a copy sets its time if that is
 // older than kTouchSeconds; what was used in the last kKeepSeconds is not removed.
 //
 // The processes of a run are told by their environment:
@@ -98,6 +99,25 @@ constexpr void indexName(const FileIdentity& identity, char (&name)[kIndexNameSi
     while (digits-- != 0) name[at++] = "0123456789abcdef"[(field >> (4 * digits)) & 15];
   }
   name[at] = 0;
+}
+
+// What a name of the index says of its process: that the file is its program, and where its copies look.
+struct IndexKind {
+  bool isProgram;
+  std::int32_t threadSlot;
+};
+// Of a name that indexName() made.
+constexpr IndexKind kindOfIndexName(const char* name) {
+  std::uint64_t last = 0, lastButOne = 0;
+  for (; *name != 0; ++name) {
+    if (*name == '-') {
+      lastButOne = last;
+      last = 0;
+    } else {
+      last = last << 4 | static_cast<std::uint64_t>(*name <= '9' ? *name - '0' : *name - 'a' + 10);
+    }
+  }
+  return {.isProgram = lastButOne != 0, .threadSlot = static_cast<std::int32_t>(-static_cast<std::int64_t>(last))};
 }
 
 // Where the original's path begins in the path of a copy, or of a folder among copies; null if it is none.

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <QDir>
+#include <QRegularExpression>
 #include <QTest>
 #include <algorithm>
 
@@ -16,6 +17,7 @@ class LearningTest : public QObject {
   // Some tenths of a second, of which each look takes its part.
   static constexpr const char* kLong = "40000000";
   static constexpr const char* kShort = "10";
+  static constexpr int kPatience = 60'000;  // ms
 
   CommandLine m_line;
 
@@ -25,6 +27,13 @@ class LearningTest : public QObject {
   QStringList keptFiles() const { return QDir(kept()).entryList({"*.tbprofile"}, QDir::Files); }
   int copies() const {
     return int(listing(m_line.path("cache/traceback/instrumented")).filter("/phases").size());
+  }
+  // Of the index, by a word of the original's path.
+  QString entryOf(const QString& word) const {
+    const QString folder = m_line.path("cache/traceback/instrumented");
+    for (const QString& name : listing(folder).filter("/index/"))
+      if (readFile(folder + '/' + name).contains(word.toUtf8())) return name;
+    return {};
   }
   Ran runFor(const char* rounds, const QStringList& options = {}) const {
     return m_line.traceback(QStringList{"run"} + options + QStringList{"--", PHASES_PROGRAM, "ends", rounds});
@@ -72,6 +81,26 @@ class LearningTest : public QObject {
     QVERIFY(profile->recordsOf(buildId) <= profile->programRecordsOf(buildId));
 
     QVERIFY(runFor(kShort).status == 0 && copies() == before + 1);
+  }
+
+  // As that of a large file does.
+  void aCopyThatWaitsIsMadeAnewWhileTheProgramRuns() {
+    QCOMPARE(runFor(kLong).status, 0);
+    const QString cache = m_line.path("cache/traceback/instrumented/");
+    const QString entry = cache + entryOf("phases");
+    const QByteArray before = readFile(entry);
+    QVERIFY(before.startsWith('+'));
+    QCOMPARE(runFor(kLong).status, 0);  // learned from the first, and made anew at once
+    QVERIFY(readFile(entry) != before);
+    QVERIFY(writeFile(entry, before) && writeFile(QString(entry).replace("/index/", "/renewal/"), ""));
+
+    const Ran ran = runFor(kShort);
+    QCOMPARE(ran.status, 0);
+    QCOMPARE(ran.err, QByteArray());
+    const auto waiting = [&] { return !listing(cache).filter(QRegularExpression("/renewal/.")).isEmpty(); };
+    QVERIFY(QTest::qWaitFor([&] { return readFile(entry) != before && !waiting(); }, kPatience));
+    QVERIFY(readFile(entry).startsWith('+'));
+    QCOMPARE(runFor(kShort).status, 0);
   }
 
   // The function of each phase ran as often as the others'.

@@ -18,6 +18,7 @@
 #include "app/traceback/output.h"
 #include "app/traceback/policy_check.h"
 #include "app/traceback/program_search.h"
+#include "app/traceback/renewal.h"
 #include "app/traceback/say.h"
 #include "model/utf8.h"
 #include "runtime/collect/keeping/housekeeping.h"
@@ -215,6 +216,7 @@ int runProgram(const RunCall& call, const std::vector<std::string>& words) {
   const auto cache = cacheFor(installation->program, *options);
   if (!cache) return runAsItIs(cache.error());
   if (auto prepared = cache->prepareFolders(); !prepared) return runAsItIs(prepared.error());
+  if (!options->profiles.empty()) renewBeside(installation->program, *cache, *options);
   // Each process has its files instrumented when it loads them; only here is there somebody to tell.
   std::error_code error;
   const fs::path file = fs::canonical(*program, error);

@@ -1,0 +1,18 @@
+// Copies of large files that what was learned would have otherwise are made anew while the program runs
+// already, by the copies that there are: in a process that is nobody's child, at the least priority, and the
+// first to go where memory is short.
+#pragma once
+
+#include "app/traceback/on_demand.h"
+
+namespace traceback::app {
+
+// Starts `traceback renew` if something waits. The first process of a container would have that for a child
+// of its own, when it is the program: there it is done before this returns.
+void renewBeside(const std::filesystem::path& traceback, const InstrumentedCache& cache,
+                 const instrument::Options& options);
+
+// What `traceback renew` does. Nothing where another one is at it.
+void renewAlone(const InstrumentedCache& cache, const instrument::Options& options);
+
+}  // namespace traceback::app
