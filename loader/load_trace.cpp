@@ -169,6 +169,7 @@ class SnapLoader {
            name + ": its clock ran backwards, so its order to other threads is not known",
            times.trusted() ? 0 : 1);
       info.fault = built.source->fault();
+      info.otherFault = built.source->otherFault();
       info.recordCount = built.source->recordCount();
       if (words == kAllWords) {
         const auto history = thread.ring->history();

@@ -62,7 +62,10 @@ enum EntryFlag : std::uint16_t {
   kEntryPartial = 32,  // Line: cut short by a signal or an exception
   kEntryInterrupted = 64,  // Return: not by a return, but unwound, jumped over or never seen to end
   kEntryCatch = 128,  // Line: a landing pad, where an exception was caught or cleaned up after
-  kEntryAcrossReading = 256,  // Line, Gap: it went on behind the clock reading that the next entry has
+  // It went on behind the clock reading that the next entry has; of several in a row, one did, and of those
+  // behind that one each may have begun before it or behind it.
+  kEntryAcrossReading = 256,
+  kEntryAtOtherFault = 512,  // Line: the thread was about here when another one met a fatal signal
 };
 
 struct Entry {

@@ -25,10 +25,15 @@ std::optional<EntryIndex> step(const ThreadTrace& thread, EntryIndex from, Step 
   return {};
 }
 
-std::optional<EntryIndex> initialPosition(const ThreadTrace& thread) {
+std::optional<EntryIndex> finalPosition(const ThreadTrace& thread) {
   const auto fault = thread.info().fault;
   if (fault && *fault < thread.entryCount()) return fault;
   return thread.previousAtMost(thread.entryCount(), INT32_MAX);
+}
+
+std::optional<EntryIndex> initialPosition(const ThreadTrace& thread) {
+  const auto& info = thread.info();
+  return !info.fault && info.otherFault ? info.otherFault : finalPosition(thread);
 }
 
 }  // namespace traceback::model

@@ -28,7 +28,10 @@ constexpr bool isSteppable(EntryKind kind) {
 
 std::optional<EntryIndex> step(const ThreadTrace& thread, EntryIndex from, Step how);
 
-// Where a viewer opens the thread: at its fault, else at its last steppable entry.
+// Where the thread stood in the end: at its fault, else at its last steppable entry.
+std::optional<EntryIndex> finalPosition(const ThreadTrace& thread);
+// Where a viewer opens the thread: there; but one that ran on while another had met its fatal signal where it
+// was then.
 std::optional<EntryIndex> initialPosition(const ThreadTrace& thread);
 
 }  // namespace traceback::model

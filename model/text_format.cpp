@@ -24,6 +24,7 @@ constexpr FlagName kFlagNames[] = {
     {kEntryPartial, "partial", "cut short"},
     {kEntryInterrupted, "interrupted", "unwound"},
     {kEntryCatch, "catch", "landing pad"},
+    {kEntryAtOtherFault, "other-fault", "about here when another thread faulted"},
 };
 
 struct CauseName {
@@ -44,6 +45,24 @@ constexpr CauseName kCauses[] = {
     {"shared", "another thread had the same thread-local storage, so neither was recorded"},
 };
 
+// By SyncCause.
+constexpr CauseName kSyncs[] = {
+    {"unknown", "sync"},
+    {"thread-start", "the thread began"},
+    {"thread-end", "the thread ended"},
+    {"module-load", "a module was loaded"},
+    {"module-unload", "a module was unloaded"},
+    {"fork", "the process forked"},
+    {"thread-create", "a thread was made"},
+    {"thread-join", "waits for the end of a thread"},
+    {"snap", "the snap was made"},
+    {"wait-condition", "waits for a condition"},
+    {"wait-barrier", "waits at a barrier"},
+    {"wait-sleep", "sleeps"},
+    {"wait-poll", "waits for files or connections"},
+    {"wait-child", "waits for a child process"},
+};
+
 // As Linux on x86-64 numbers them (signal(7)).
 constexpr std::array<std::string_view, 32> kSignals = {
     "",          "SIGHUP",  "SIGINT",    "SIGQUIT", "SIGILL",   "SIGTRAP", "SIGABRT", "SIGBUS",
@@ -52,6 +71,8 @@ constexpr std::array<std::string_view, 32> kSignals = {
     "SIGXCPU",   "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO",   "SIGPWR",  "SIGSYS"};
 
 const CauseName& causeOf(std::uint32_t cause) { return kCauses[cause < std::size(kCauses) ? cause : 0]; }
+const CauseName& syncOf(std::uint32_t cause) { return kSyncs[cause < std::size(kSyncs) ? cause : 0]; }
+static_assert(std::size(kSyncs) == static_cast<std::size_t>(SyncCause::WaitChild) + 1);
 
 std::string_view lastPart(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
@@ -112,37 +133,7 @@ std::string signalName(std::uint32_t signal) {
 
 std::string_view gapText(std::uint32_t cause) { return causeOf(cause).text; }
 
-std::string_view syncText(std::uint32_t cause) {
-  switch (static_cast<SyncCause>(cause)) {
-    case SyncCause::ThreadStart:
-      return "the thread began";
-    case SyncCause::ThreadEnd:
-      return "the thread ended";
-    case SyncCause::ModuleLoad:
-      return "a module was loaded";
-    case SyncCause::ModuleUnload:
-      return "a module was unloaded";
-    case SyncCause::Fork:
-      return "the process forked";
-    case SyncCause::ThreadCreate:
-      return "a thread was made";
-    case SyncCause::ThreadJoin:
-      return "waits for the end of a thread";
-    case SyncCause::Snap:
-      return "the snap was made";
-    case SyncCause::WaitCondition:
-      return "waits for a condition";
-    case SyncCause::WaitBarrier:
-      return "waits at a barrier";
-    case SyncCause::WaitSleep:
-      return "sleeps";
-    case SyncCause::WaitPoll:
-      return "waits for files or connections";
-    case SyncCause::WaitChild:
-      return "waits for a child process";
-  }
-  return "sync";
-}
+std::string_view syncText(std::uint32_t cause) { return syncOf(cause).text; }
 
 std::string placeText(const Trace& trace, const Entry& entry) {
   const SourceFile* file = trace.file(entry.file);
@@ -199,6 +190,7 @@ std::string entryJson(const Trace& trace, ThreadIndex thread, EntryIndex index, 
       entry.depth, module ? std::format("\"{:#x}\"", entry.address.value) : "null",
       time ? std::to_string(time->value) : "null");
   if (entry.kind == EntryKind::Signal) json += ",\"signal\":" + jsonString(signalName(entry.detail));
+  if (entry.kind == EntryKind::Sync) json += ",\"cause\":" + jsonString(syncOf(entry.detail).key);
   if (entry.kind == EntryKind::Gap) json += ",\"cause\":" + jsonString(causeOf(entry.detail).key);
   addFlags(json, entry);
   return json += '}';

@@ -9,10 +9,11 @@ void ThreadTimes::add(EntryIndex first, std::span<const Entry> entries) {
     const Entry& entry = entries[i];
     if (entry.time != m_last && entry.time.value != 0) {
       if (entry.time < m_last) m_trusted = false;
-      m_readings.push_back({.next = first + i, .time = entry.time, .goesOn = m_lastGoesOn});
+      m_readings.push_back({.next = first + i, .time = entry.time, .open = first + i - m_open});
       m_last = entry.time;
+      m_open = 0;
     }
-    m_lastGoesOn = (entry.flags & kEntryAcrossReading) != 0;
+    m_open = (entry.flags & kEntryAcrossReading) != 0 ? m_open + 1 : 0;
     if (entry.kind == EntryKind::Line || entry.kind == EntryKind::Call || entry.kind == EntryKind::Return)
       continue;
     // Threads that wait all the time would push everything else out.
@@ -44,7 +45,7 @@ TimeBounds ThreadTimes::boundsOf(EntryIndex entry) const {
   TimeBounds bounds{.from = m_began, .to = m_ended};
   auto after = std::ranges::upper_bound(m_readings, entry, {}, &ClockReading::next);
   if (after != m_readings.begin()) bounds.from = (after - 1)->time;
-  if (after != m_readings.end() && after->next == entry + 1 && after->goesOn) ++after;
+  if (after != m_readings.end() && after->open <= entry) ++after;
   if (after != m_readings.end()) bounds.to = after->time;
   return bounds;
 }
@@ -59,8 +60,7 @@ std::optional<EntryIndex> ThreadTimes::firstNotOverAt(Ticks time) const {
   if (m_ended && *m_ended <= time) return std::nullopt;
   const auto after = std::ranges::upper_bound(m_readings, time, {}, &ClockReading::time);
   if (after == m_readings.begin()) return EntryIndex{0};
-  const ClockReading& reading = *(after - 1);
-  return reading.goesOn && reading.next > 0 ? reading.next - 1 : reading.next;
+  return (after - 1)->open;
 }
 
 std::optional<EntryIndex> ThreadTimes::firstBegunAfter(Ticks time) const {

@@ -13,12 +13,12 @@
 
 namespace traceback::model {
 
-// A reading: the entries below `next` began before it, the others after it. With `goesOn`, the entry before
-// `next` went on behind it: it is a line that ran on, or a gap.
+// A reading: the entries below `open` were over by then, those from `next` on began after it. One of those
+// between, if there are any, went on behind it: a line that ran on, or a gap; or it is not known which did.
 struct ClockReading {
   EntryIndex next = 0;
   Ticks time;
-  bool goesOn = false;
+  EntryIndex open = 0;
   friend bool operator==(const ClockReading&, const ClockReading&) = default;
 };
 
@@ -69,7 +69,7 @@ class ThreadTimes {
   std::optional<Ticks> m_began, m_ended;
   bool m_trusted = true;
   Ticks m_last;  // reading of the entry before
-  bool m_lastGoesOn = false;
+  std::size_t m_open = 0;  // entries before, for the next reading
   std::vector<TimedEvent> m_events;
   std::uint64_t m_eventsLeftOut = 0;
 };

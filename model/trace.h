@@ -76,6 +76,8 @@ class ThreadTrace {
     bool atFault = false;
     bool ended = false;
     std::optional<EntryIndex> fault;  // the entry at which it faulted, if it did
+    // The line that it was about at when another one met its fatal signal, if that is known.
+    std::optional<EntryIndex> otherFault = {};
     std::uint64_t recordCount = 0;
     // When the snap was made: the system call that it was in, by its number, and the thread that it waited
     // for.

@@ -43,7 +43,7 @@ std::vector<Standing> standings(const Trace& trace) {
     const ThreadTrace::Info& info = thread.info();
     Standing standing;
     standing.thread = {i};
-    standing.at = initialPosition(thread);
+    standing.at = finalPosition(thread);
     standing.systemCall = info.systemCall;
     standing.waitsIn = waitOf(thread);
     if (info.waitsFor) standing.waitsFor = threadOf(trace, info.waitsFor->tid);

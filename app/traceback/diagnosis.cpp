@@ -225,10 +225,9 @@ std::vector<Finding> copies(const Installation& installation) {
                    .text = std::format("{} of at most {} (TRACEBACK_CACHE_SIZE)", humanSize(cache->size()),
                                        humanSize(cacheLimit()))});
   if (const auto waiting = cache->outdated().size(); waiting != 0)
-    found.push_back({.subject = "copies",
-                     .text = std::format("{} wait to be made anew by what was learned: the next run leaves a "
-                                         "process behind that does so",
-                                         waiting)});
+    found.push_back(
+        {.subject = "copies",
+         .text = std::format("{} wait to be made anew, in the background, by what was learned", waiting)});
   constexpr std::size_t kMost = 12;
   const auto left = cache->leftAlone();
   for (std::size_t i = 0; i < left.size() && i < kMost; ++i)

@@ -134,8 +134,7 @@ model::Result<void> InstrumentedCache::prepareFolders() const {
   std::error_code error;
   fs::create_directories(m_root.parent_path(), error);
   for (const fs::path& folder :
-       {m_root, m_folder, m_folder / "objects", m_folder / "index", m_folder / "making",
-        m_folder / kRenewal})
+       {m_root, m_folder, m_folder / "objects", m_folder / "index", m_folder / "making", m_folder / kRenewal})
     if (auto made = makePrivateFolder(folder); !made) return made;
   struct statvfs status{};
   if (statvfs(m_folder.c_str(), &status) == 0 && (status.f_flag & ST_NOEXEC) != 0)

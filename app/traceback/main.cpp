@@ -88,6 +88,6 @@ int main(int argc, char** argv) {
   holdClosedStreams();
   // A reader that goes away (`| head`) is no error to report, but a file that hits its size limit is. A
   // program that is executed has the default again, which it would not if the signal were ignored.
-  for (const int signal : heeded({SIGXFSZ})) std::signal(signal, [](int) {});
+  for (const int signal : heeded({SIGXFSZ})) setHandler(signal, [](int) {});
   return parseAndRun({argv + std::min(argc, 1), argv + argc});
 }

@@ -17,6 +17,16 @@ inline std::vector<int> heeded(std::vector<int> signals) {
   return signals;
 }
 
+// Calls that it interrupts are made again. Gives what there was before. Not by `signal`, which libraries that
+// chain handlers warn of.
+inline struct sigaction setHandler(int signal, void (*handler)(int)) {
+  struct sigaction action{}, former{};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigaction(signal, &action, &former);
+  return former;
+}
+
 // While it is there, the signal that came last is noted, and those to be left do nothing. Calls that they
 // interrupt are made again. One at a time.
 class OwnInterrupts {
@@ -38,13 +48,7 @@ class OwnInterrupts {
 
  private:
   void handle(const std::vector<int>& signals, void (*handler)(int)) {
-    struct sigaction action{};
-    action.sa_handler = handler;
-    action.sa_flags = SA_RESTART;
-    for (const int signal : signals) {
-      m_former.push_back({signal, {}});
-      sigaction(signal, &action, &m_former.back().second);
-    }
+    for (const int signal : signals) m_former.emplace_back(signal, setHandler(signal, handler));
   }
 
   static inline std::atomic<int> s_noted = 0;

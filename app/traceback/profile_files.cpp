@@ -47,7 +47,7 @@ unsigned sizeOf(const BranchProfile& profile, const std::string& buildId) {
 }
 
 // Who did not ask for it waits for no more than these: two seconds or so.
-constexpr std::uint64_t kBytesAtOnce = std::uint64_t{16} << 20;
+constexpr std::uint64_t kBytesAtOnce = std::uint64_t{8} << 20;
 
 void outdateCopies(const std::vector<std::string>& buildIds,
                    std::uint64_t bytesAtOnce = std::numeric_limits<std::uint64_t>::max()) {

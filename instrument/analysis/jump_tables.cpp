@@ -77,6 +77,9 @@ class Search {
         if (k == add) continue;
         m_between |= RegisterSet(insn(k).reads | changedBy(k));
         if ((insn(k).flagsRead & kAllFlags) != 0) return false;
+        if (!add || k < *add) continue;
+        m_changedBehindAdd |= insn(k).flagsChanged;
+        m_killedBehindAdd |= insn(k).flagsKilled;
       }
     }
     const bool based = m_out.operand.base != kNoBase;
@@ -210,15 +213,21 @@ class Search {
     return true;
   }
 
-  // Comparisons change them, and so does an add that the program does not have. (Where it has one, that
-  // decides, and stubs can repeat it.)
-  bool flagsAreFree() const {
-    if (m_out.table.kind == Kind::Offsets) return true;
+  // Comparisons change them, and so does an add that the program does not have. Where it has one, that
+  // decides, and stubs can repeat it; or what stands behind it decides, of all that are needed.
+  bool flagsAreFree() {
+    if (m_out.table.kind == Kind::Offsets) {
+      m_out.leavesFlagsOfAdd = (m_changedBehindAdd & kAllFlags) == 0;
+      return m_out.leavesFlagsOfAdd || (neededFlags() & ~m_killedBehindAdd) == 0;
+    }
     if (m_out.table.kind == Kind::Absolute && !m_out.comparesIndex) return true;
+    return neededFlags() == 0;
+  }
+  FlagSet neededFlags() const {
     FlagSet needed = m_f.jumpFlags;
     for (const VirtAddr target : m_out.table.targets)
       if (const auto place = m_known.at(target)) needed |= place->block().liveFlags;
-    return needed == 0;
+    return needed;
   }
 
   const Program& m_program;
@@ -227,6 +236,7 @@ class Search {
   const Block& m_block;
   const IndirectTargets& m_known;
   RegisterSet m_between = 0;  // read or written between load and jump, but by the add
+  FlagSet m_changedBehindAdd = 0, m_killedBehindAdd = 0;
   TableJump m_out;
 };
 

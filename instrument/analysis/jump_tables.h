@@ -41,6 +41,8 @@ struct TableJump {
   // it is kept in a spill slot, from which stubs and the slow way have it back.
   std::optional<unsigned> scratch;
   bool spills = false;
+  // Of Offsets: no instruction behind the add changes flags, so where they are needed stubs repeat it.
+  bool leavesFlagsOfAdd = true;
 
   unsigned forAddress() const { return target ? *target : *scratch; }
   unsigned forBase() const { return scratch ? *scratch : *target; }

@@ -82,8 +82,8 @@ void addFlagEffects(const ZydisDecodedInstruction& insn, const ZydisDecodedOpera
   const bool zeroCount = isShiftOrRotate(insn.mnemonic) && insn.operand_count_visible >= 2 &&
                          operands[insn.operand_count_visible - 1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
                          (operands[insn.operand_count_visible - 1].imm.value.u & countMask) == 0;
-  if (!counted && !repeated && !zeroCount)
-    out.flagsKilled = flagsOf(flags->modified | flags->set_0 | flags->set_1 | flags->undefined);
+  out.flagsChanged = flagsOf(flags->modified | flags->set_0 | flags->set_1 | flags->undefined);
+  if (!counted && !repeated && !zeroCount) out.flagsKilled = out.flagsChanged;
 }
 
 // Before the kills of transfers are taken away.
@@ -211,6 +211,7 @@ void readEverything(Instruction& out) {
   out.kills = 0;
   out.flagsRead |= kAllFlags;
   out.flagsKilled = 0;
+  out.flagsChanged = kAllFlags;
   out.leavesXmm15 = false;
 }
 

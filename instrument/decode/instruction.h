@@ -81,6 +81,7 @@ struct Instruction {
   RegisterSet saves = 0;  // the one that it puts on the stack whole, and does nothing else
   FlagSet flagsRead = 0;  // and kXmm15
   FlagSet flagsKilled = 0;  // and kXmm15
+  FlagSet flagsChanged = 0;  // written at all
 
   VirtAddr end() const { return {address.value + length}; }
   bool endsBlock() const { return flow != Flow::Next; }

@@ -20,13 +20,14 @@ std::optional<TableJump> CopiedTables::jumpOf(const Block& block) const {
 }
 
 void CopiedTables::emitLoad(const TableJump& jump, std::span<const std::uint8_t> raw) {
-  const Table table{
-      jump.table,
-      jump.target,
-      jump.spills ? jump.scratch : std::nullopt,
-      jump.table.kind == JumpTable::Kind::Offsets ? std::optional<unsigned>(jump.operand.base) : std::nullopt,
-      &m_function.instructions[jump.jump],
-      {}};
+  const Table table{jump.table,
+                    jump.target,
+                    jump.spills ? jump.scratch : std::nullopt,
+                    jump.table.kind == JumpTable::Kind::Offsets && jump.leavesFlagsOfAdd
+                        ? std::optional<unsigned>(jump.operand.base)
+                        : std::nullopt,
+                    &m_function.instructions[jump.jump],
+                    {}};
   auto known = std::ranges::find_if(m_tables, [&](const Table& other) { return other.isSame(table); });
   if (known == m_tables.end()) known = m_tables.insert(known, table);
   const SlowWay way = emitTableLoad(m_code, jump, m_function.instructions[jump.load], raw,

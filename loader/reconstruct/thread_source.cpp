@@ -50,6 +50,7 @@ std::shared_ptr<const ThreadSource> ThreadSource::build(const std::shared_ptr<Tr
       least = std::min(least, entries[i].depth);
       if (entries[i].kind == model::EntryKind::Line && (entries[i].flags & model::kEntryFault) != 0)
         lastFault = count + i;
+      if ((entries[i].flags & model::kEntryAtOtherFault) != 0) source->m_otherFault = count + i;
     }
     source->m_chunks.push_back(model::summarise(count, entries));
     source->m_times.add(count, entries);

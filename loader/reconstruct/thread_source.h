@@ -40,6 +40,7 @@ class ThreadSource : public model::EntrySource {
   const std::vector<model::ChunkSummary>& chunks() const { return m_chunks; }
   std::optional<model::EntryIndex> fault() const { return m_fault; }
   const std::optional<model::Trace::Summary::HandledFault>& handledFault() const { return m_handledFault; }
+  std::optional<model::EntryIndex> otherFault() const { return m_otherFault; }
   std::uint64_t recordCount() const { return m_recordCount; }
   const model::ThreadTimes& times() const { return m_times; }
 
@@ -56,7 +57,7 @@ class ThreadSource : public model::EntrySource {
   std::vector<StackDifference> m_stacks;
   std::vector<model::ChunkSummary> m_chunks;
   std::int32_t m_depthShift = 0;  // added to the walk's depths, so that the outermost is 0
-  std::optional<model::EntryIndex> m_fault;
+  std::optional<model::EntryIndex> m_fault, m_otherFault;
   std::optional<model::Trace::Summary::HandledFault> m_handledFault;
   std::uint64_t m_recordCount = 0;
   model::ThreadTimes m_times;

@@ -52,6 +52,7 @@ class Builder {
       emitOrphans();
     }
     close(end);
+    m_timeline.seen = findSeen();
     return std::move(m_timeline);
   }
 
@@ -195,6 +196,16 @@ class Builder {
              "words of a signal handler whose beginning was overwritten are left out", orphans);
       }
     }
+  }
+
+  std::optional<Timeline::Seen> findSeen() const {
+    const auto& header = m_ring.header();
+    if (header.seenTime == 0 || header.seenLevel >= m_ring.segments().size()) return std::nullopt;
+    const auto& words = m_ring.segments()[header.seenLevel];
+    const auto at = words.firstAtOrAfter(header.seenPosition);
+    if (at >= words.size() || words.positionOf(at) != header.seenPosition) return std::nullopt;
+    return Timeline::Seen{
+        .segment = static_cast<std::uint8_t>(header.seenLevel), .word = at, .time = {header.seenTime}};
   }
 
   void close(const ThreadEndState& end) {

@@ -42,8 +42,15 @@ struct Timeline {
     Overwritten,  // there was more before
     NotRead,      // there is more before, which keepNewest() left out
   };
+  // Where another thread, having met a fatal signal, saw this one: in the record that this word is of.
+  struct Seen {
+    std::uint8_t segment = 0;
+    std::size_t word = 0;
+    model::Ticks time;
+  };
   std::vector<Piece> pieces;
   std::vector<Cut> cuts;
+  std::optional<Seen> seen;
   Start start = Start::Whole;
   bool endsOpen = false;  // nothing says how far the last DAG record's path went
 };

@@ -38,7 +38,6 @@ std::size_t Walker::run(std::size_t records, std::vector<model::Entry>& out) {
   std::size_t done = 0;
   while (done < records && m_state.piece < timeline.pieces.size()) {
     const auto& piece = timeline.pieces[m_state.piece];
-    const bool lastPiece = m_state.piece + 1 == timeline.pieces.size();
     auto& reader = m_readers[piece.segment];
     RecordDamage damage;
     const auto record = reader.next(std::max(m_state.word, piece.begin), &damage, piece.end);
@@ -58,22 +57,42 @@ std::size_t Walker::run(std::size_t records, std::vector<model::Entry>& out) {
     }
     m_state.word = record->end();
     ++done;
-    if (!record->isDag()) {
-      const bool isOnceMore = isContinued(*record);
-      const bool isLate = isOnceMore && piece.beginsLate && record->index == piece.begin;
-      if (!isOnceMore || isLate) takeEvent(*record, piece.segment);
-      if (isLate) {
-        gap(model::GapCause::Overwritten);
-        m_state.exit = {};
-      }
-      continue;
-    }
-    const bool mayBeDivided = piece.to != Piece::kNoCut || (lastPiece && timeline.endsOpen);
-    const bool last = mayBeDivided && !reader.next(record->end(), nullptr, piece.end);
-    takeDag(*record, record->index == piece.begin ? piece.from : Piece::kNoCut,
-            last ? piece.to : Piece::kNoCut, last && piece.to == Piece::kNoCut, last && lastPiece);
+    const bool seen = isWhereSeen(*record, piece);
+    const Shown before = seen ? Shown{.out = out.size(), .pending = m_state.pending} : Shown();
+    takeRecord(*record, piece, reader);
+    if (seen) noteSeen(before);
   }
   return done;
+}
+
+void Walker::takeRecord(const Record& record, const Piece& piece, RecordReader& reader) {
+  if (!record.isDag()) {
+    const bool isOnceMore = isContinued(record);
+    const bool isLate = isOnceMore && piece.beginsLate && record.index == piece.begin;
+    if (!isOnceMore || isLate) takeEvent(record, piece.segment);
+    if (isLate) {
+      gap(model::GapCause::Overwritten);
+      m_state.exit = {};
+    }
+    return;
+  }
+  const bool lastPiece = m_state.piece + 1 == m_input.timeline.pieces.size();
+  const bool mayBeDivided = piece.to != Piece::kNoCut || (lastPiece && m_input.timeline.endsOpen);
+  const bool last = mayBeDivided && !reader.next(record.end(), nullptr, piece.end);
+  takeDag(record, record.index == piece.begin ? piece.from : Piece::kNoCut, last ? piece.to : Piece::kNoCut,
+          last && piece.to == Piece::kNoCut, last && lastPiece);
+}
+
+// Not where a signal divides that record: in which part of it, and on which side of the handler, is not
+// known.
+bool Walker::isWhereSeen(const Record& record, const Piece& piece) const {
+  const auto& seen = m_input.timeline.seen;
+  if (!seen || seen->segment != piece.segment || seen->word < record.index || seen->word >= record.end())
+    return false;
+  const bool lastPiece = m_state.piece + 1 == m_input.timeline.pieces.size();
+  const bool divided = (piece.from != Piece::kNoCut && record.index == piece.begin) ||
+                       (piece.to != Piece::kNoCut && record.end() >= piece.end && !lastPiece);
+  return !divided;
 }
 
 void Walker::finish(std::vector<model::Entry>& out) {
@@ -350,8 +369,9 @@ void Walker::takeEvent(const Record& record, std::uint8_t segment) {
                      (m_state.handlers.empty() || m_state.handlers.back().segment != segment);
   if (beginsWithTime(type) && !early) {
     const auto time = record.value(0);
-    // Read, but not yet written when a signal came: what its handler read is later.
-    const bool overtaken = time && segment < m_state.timeSegment && *time < m_state.time.value;
+    // Read, but not yet written when a signal came, or another thread looked: what was read then is later.
+    const bool overtaken =
+        time && ((segment < m_state.timeSegment && *time < m_state.time.value) || *time < m_state.seen.value);
     if (time && !overtaken) {
       m_state.time = {*time};
       m_state.timeSegment = segment;

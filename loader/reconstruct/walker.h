@@ -65,6 +65,7 @@ struct WalkState {
   std::optional<model::Entry> pending;  // the last line or gap: what follows may still add to it
   model::Ticks time;
   std::uint8_t timeSegment = 0;  // where that was read
+  model::Ticks seen;  // when another thread saw this one: what is read behind that is no earlier
   std::int32_t outerDepth = -1;         // of the caller of the stack's lowest frame
   std::uint64_t nextSignal = 0;         // expected SignalBegin sequence
   bool anySignal = false;
@@ -118,7 +119,15 @@ class Walker {
     bool inside = false;        // within a block
   };
 
+  // What there was of entries before a record.
+  struct Shown {
+    std::size_t out = 0;
+    std::optional<model::Entry> pending;
+  };
+
   // walker.cpp: records
+  void takeRecord(const Record& record, const Piece& piece, RecordReader& reader);
+  bool isWhereSeen(const Record& record, const Piece& piece) const;
   void takeDag(const Record& record, std::uint32_t from, std::uint32_t to, bool open, bool atEnd);
   std::optional<ResolvedDag> resolve(format::Word word);
   void takeEvent(const Record& record, std::uint8_t segment);
@@ -162,6 +171,7 @@ class Walker {
   void showLine(const BlockLine& line, std::uint32_t start, std::uint32_t last, std::uint16_t flags);
   void gap(model::GapCause cause);
   void noteReading(model::Entry& pending) const;
+  void noteSeen(const Shown& before);
   void emit(model::Entry entry);  // behind what is pending
   void flush();
   void markPending(std::uint16_t flags);

@@ -65,6 +65,26 @@ void Walker::noteReading(Entry& pending) const {
   if (pending.time != m_state.time) pending.flags |= model::kEntryAcrossReading;
 }
 
+// What the record added, or added to, may have been before that moment or behind it.
+void Walker::noteSeen(const Shown& before) {
+  if (m_input.timeline.seen->time < m_state.time) return;  // contradicts what the thread itself has read
+  m_state.time = m_state.seen = m_input.timeline.seen->time;
+  Entry* line = nullptr;
+  const auto open = [&](Entry& entry, bool added) {
+    if (added) entry.flags |= model::kEntryAcrossReading;
+    if (entry.kind == EntryKind::Line) line = &entry;
+  };
+  const auto asItWas = [&](const Entry& entry) {
+    return before.pending && entry.last == before.pending->last && entry.flags == before.pending->flags;
+  };
+  auto& out = *m_out;
+  for (std::size_t i = 0; i < out.size(); ++i)
+    open(out[i], i >= before.out && !(i == before.out && asItWas(out[i])));
+  auto& pending = m_state.pending;
+  if (pending) open(*pending, out.size() > before.out || !asItWas(*pending));
+  if (line != nullptr) line->flags |= model::kEntryAtOtherFault;
+}
+
 // Leaves and enters inlined functions until the top frame is in these.
 void Walker::setInlined(InlineStackId inlined, std::uint16_t flags) {
   if (m_stack.top().inlined == inlined) return;

@@ -25,6 +25,7 @@ std::string flagsText(std::uint16_t flags) {
   // A fault cuts its line short.
   if ((flags & kEntryFault) == 0) add(kEntryPartial, "cut short");
   add(kEntryCatch, "caught here");
+  add(kEntryAtOtherFault, "about here when another thread faulted");
   return out;
 }
 

@@ -2310,6 +2310,14 @@ von der Befehlszeile</translation>
         <translation>Ab hier wurde eine Ausnahme gefangen oder nach ihr aufgeräumt.</translation>
     </message>
     <message>
+        <source>at the fault</source>
+        <translation>beim Absturz</translation>
+    </message>
+    <message>
+        <source>The thread was about here when another one faulted, and ran on until all were stopped.</source>
+        <translation>Etwa hier war der Thread, als ein anderer abstürzte; er lief weiter, bis alle angehalten waren.</translation>
+    </message>
+    <message>
         <source>cut short</source>
         <translation>abgebrochen</translation>
     </message>

@@ -117,7 +117,8 @@ constexpr IndexKind kindOfIndexName(const char* name) {
       last = last << 4 | static_cast<std::uint64_t>(*name <= '9' ? *name - '0' : *name - 'a' + 10);
     }
   }
-  return {.isProgram = lastButOne != 0, .threadSlot = static_cast<std::int32_t>(-static_cast<std::int64_t>(last))};
+  return {.isProgram = lastButOne != 0,
+          .threadSlot = static_cast<std::int32_t>(-static_cast<std::int64_t>(last))};
 }
 
 // Where the original's path begins in the path of a copy, or of a folder among copies; null if it is none.

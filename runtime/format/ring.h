@@ -132,7 +132,12 @@ struct RingHeader {
   std::uint32_t held;  // 1 while the thread waits, at the end of a sub-buffer, for a snap to be made
   std::uint32_t historySize;  // bytes
   std::uint64_t historyOffset;  // in the file, of the coarse history (history.h); 0 if there is none
-  std::uint8_t reserved[40];
+  // Where another thread, having met a fatal signal, saw this one: the position of the cursor in that
+  // segment, read at that time (TSC; 0 if there was none). What the word there belongs to had begun, and
+  // nothing behind it.
+  std::uint64_t seenTime, seenPosition;
+  std::uint32_t seenLevel;
+  std::uint8_t reserved[20];
   SegmentHeader segments[kMaxSegments];
 };
 static_assert(sizeof(RingHeader) == 128 + 64 * kMaxSegments && sizeof(RingHeader) <= kRingHeaderSize);

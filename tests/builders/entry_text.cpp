@@ -75,7 +75,8 @@ std::string entryText(const model::Trace& trace, const model::Entry& entry) {
                                                             {model::kEntryTailCall, " tail"},
                                                             {model::kEntryPartial, " partial"},
                                                             {model::kEntryInterrupted, " interrupted"},
-                                                            {model::kEntryCatch, " catch"}};
+                                                            {model::kEntryCatch, " catch"},
+                                                            {model::kEntryAtOtherFault, " other-fault"}};
   for (const auto& [flag, word] : flags) {
     if ((entry.flags & flag) != 0) text += word;
   }

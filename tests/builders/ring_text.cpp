@@ -185,6 +185,8 @@ void RingText::line(const std::vector<std::string>& words) {
     for (std::size_t i = 3; i < words.size(); ++i) values.push_back(std::stoull(words[i]));
     event(static_cast<RecordType>(std::stoul(words[1])), static_cast<std::uint16_t>(std::stoul(words[2])),
           values);
+  } else if (what == "seen") {
+    m_seen = {.time = std::stoull(words[1]), .position = position(m_level), .level = m_level};
   } else if (what == "word") {
     write(static_cast<Word>(std::stoul(words[1], nullptr, 16)));
   } else if (what == "bad-dag") {
@@ -211,6 +213,9 @@ std::vector<std::byte> RingText::bytes() const {
   header.segmentCount = format::kMaxSegments;
   header.level = m_level;
   header.signalSequence = static_cast<std::uint32_t>(m_sequence);
+  header.seenTime = m_seen.time;
+  header.seenPosition = m_seen.position;
+  header.seenLevel = m_seen.level;
   std::memcpy(header.name, "worker", 6);
   const std::size_t segmentBytes = m_segments[0].words.size() * sizeof(Word);
   std::vector<std::byte> out(format::kRingHeaderSize + format::kMaxSegments * segmentBytes);

@@ -12,6 +12,7 @@
 //     exception main.c+4
 //     time 99 | thread-end | gap too-deep | sync fork | wait KIND | word DEADBEEF | bad-dag
 //     record 20 3 1 2            an extended record: type, detail, values
+//     seen 99                    here another thread sees it, at that time
 //
 // Words go through sub-buffers as the runtime does it. Addresses are link-time ones plus the bias.
 #pragma once
@@ -83,6 +84,10 @@ class RingText {
       m_begins;  // of the handlers that run: SignalBegin, as kSignalContinued
   std::uint64_t m_time = 1000;
   std::uint64_t m_sequence = 0;
+  struct Seen {
+    std::uint64_t time = 0, position = 0;
+    unsigned level = 0;
+  } m_seen;
 };
 
 }  // namespace traceback::tests

@@ -268,6 +268,11 @@ QList<Badge> EntryText::badges(const model::Entry& entry, const model::CallSpan*
   if (has(entry, model::kEntryCatch))
     result.append({Badge::Exception, Words::tr("landing pad"),
                    Words::tr("An exception was caught or cleaned up after here.")});
+  if (has(entry, model::kEntryAtOtherFault))
+    result.append(
+        {Badge::Info, Words::tr("at the fault"),
+         Words::tr(
+             "The thread was about here when another one faulted, and ran on until all were stopped.")});
   if (has(entry, model::kEntryPartial) && !has(entry, model::kEntryFault))
     result.append(
         {Badge::Info, Words::tr("cut short"), Words::tr("A signal or an exception interrupted this line.")});

@@ -36,7 +36,7 @@ QString frameTitle(const model::FrameValues& frame) {
 bool standsAtEnd(const Navigator& navigator) {
   const model::ThreadTrace* thread = navigator.thread();
   const auto entry = navigator.entryIndex();
-  return thread != nullptr && entry && !thread->info().ended && entry == model::initialPosition(*thread);
+  return thread != nullptr && entry && !thread->info().ended && entry == model::finalPosition(*thread);
 }
 
 QString valueAtEnd(const Navigator& navigator, EndValues& values, const QString& name) {
@@ -207,7 +207,7 @@ void ValuesPanel::act() {
   const model::ThreadTrace* thread = m_navigator->thread();
   if (thread == nullptr) return;
   if (!standsAtEnd(*m_navigator)) {
-    if (const auto end = model::initialPosition(*thread))
+    if (const auto end = model::finalPosition(*thread))
       m_navigator->goTo(m_navigator->threadIndex(), *end, Navigator::Remember::Yes);
     return;
   }

@@ -9,6 +9,7 @@
 
 #include "app/traceback/command.h"
 #include "app/traceback/on_demand.h"
+#include "app/traceback/own_interrupts.h"
 
 namespace traceback::app {
 
@@ -20,7 +21,7 @@ void becomeOrdinary() {
     if (fcntl(descriptor, F_GETFD) < 0) open("/dev/null", O_RDWR);
   // The progress of a program in the background must not stop it. Nothing but `traceback copy` is executed
   // that could inherit this, and with a handler instead writing would be tried for ever.
-  std::signal(SIGTTOU, SIG_IGN);
+  setHandler(SIGTTOU, SIG_IGN);
   for (const auto resource :
        {RLIMIT_FSIZE, RLIMIT_AS, RLIMIT_DATA, RLIMIT_STACK, RLIMIT_CPU, RLIMIT_NOFILE}) {
     rlimit limit{};

@@ -1,10 +1,12 @@
 #include "runtime/inject/rings/ring_table.h"
 
 #include "runtime/inject/process/process.h"
+#include "runtime/inject/rings/clock.h"
 #include "runtime/inject/rings/ring_file.h"
 #include "runtime/inject/rings/ring_history.h"
 #include "runtime/inject/rings/ring_layout.h"
 #include "runtime/inject/rings/ring_memory.h"
+#include "runtime/inject/rings/segment.h"
 #include "runtime/inject/rings/thread.h"
 
 namespace traceback::inject {
@@ -166,6 +168,40 @@ void endRing(Ring& ring) {
 void loseRing(Ring& ring) {
   ring.header = nullptr;
   setEnded(ring);
+}
+
+namespace {
+
+// Its thread runs on meanwhile.
+void noteWhereItIs(format::RingHeader& header) {
+  constexpr unsigned kMostTries = 8;
+  const std::uint32_t level = __atomic_load_n(&header.level, __ATOMIC_ACQUIRE);
+  if (level >= format::kMaxSegments) return;
+  const format::SegmentHeader& segment = header.segments[level];
+  for (unsigned i = 0; i < kMostTries; ++i) {
+    format::SegmentHeader seen = segment;  // but for these two it stays as it is
+    seen.ordinal = __atomic_load_n(&segment.ordinal, __ATOMIC_ACQUIRE);
+    seen.cursor = __atomic_load_n(&segment.cursor, __ATOMIC_ACQUIRE);
+    if (__atomic_load_n(&segment.ordinal, __ATOMIC_ACQUIRE) != seen.ordinal || isAstray(seen)) continue;
+    header.seenPosition = positionOf(seen);
+    header.seenLevel = level;
+    __atomic_store_n(&header.seenTime, timeStamp(), __ATOMIC_RELEASE);
+    return;
+  }
+}
+
+}  // namespace
+
+void noteWhereOthersAre(const Ring* own) {
+  constexpr unsigned kMostTries = 64;
+  unsigned tries = 0;
+  while (!process.lock.tryLock()) {
+    if (++tries == kMostTries) return;
+    __builtin_ia32_pause();
+  }
+  for (Ring& ring : rings)
+    if (useOf(ring) == Ring::Use::Live && &ring != own && isStillMapped(ring)) noteWhereItIs(*ring.header);
+  process.lock.unlock();
 }
 
 std::uint32_t endedRings() { return __atomic_load_n(&ended, __ATOMIC_RELAXED); }

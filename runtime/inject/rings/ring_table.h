@@ -20,6 +20,9 @@ Ring* makeRing(bool late);
 void endRing(Ring& ring);
 // Likewise, but what is mapped there may be the program's by now.
 void loseRing(Ring& ring);
+// Writes into the rings of all other threads where these are just now (RingHeader::seenTime), of as many as
+// can be told without waiting. Takes the lock itself, if that is free; not where system calls are filtered.
+void noteWhereOthersAre(const Ring* own);
 // How often a ring's thread ended: if more did, there may be a ring for another one. For any thread.
 std::uint32_t endedRings();
 

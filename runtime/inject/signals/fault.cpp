@@ -7,6 +7,7 @@
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/clock.h"
 #include "runtime/inject/rings/hold.h"
+#include "runtime/inject/rings/ring_table.h"
 #include "runtime/inject/rings/rings.h"
 #include "runtime/inject/rings/wrap.h"
 #include "runtime/inject/signals/actions.h"
@@ -87,6 +88,7 @@ void record(int signal, const siginfo_t& info, ucontext_t& context) {
   leaveLostRing();
   Interrupted interrupted;
   beginSignal(interrupted, signal, info, context, format::kSignalFatal);
+  if (!process.sandboxed) noteWhereOthersAre(thread().ring);
   format::ProcessHeader* file = process.file;
   if (file == nullptr) return;
   describe(*file, signal, info, context);

@@ -8,9 +8,9 @@
   ".globl " name "\n.type " name ", @function\n" name ":\n.cfi_startproc\n" body ".cfi_endproc\n.size " name \
   ", . - " name "\n"
 
-long beyond(long), range(long), kept(long), flags(long), written(long), overBase(long, long), loops(long),
-    addresses(long), addressesKept(long), between(long), masked(long), behindAbort(long, long),
-    intoCold(long), padded(long), shifted(long);
+long beyond(long), range(long), kept(long), flags(long), tested(long, long), mixed(long, long), written(long),
+    overBase(long, long), loops(long), addresses(long), addressesKept(long), between(long), masked(long),
+    behindAbort(long, long), intoCold(long), padded(long), shifted(long);
 long helper(long n) { return n + 1; }
 
 __asm__(
@@ -43,6 +43,19 @@ __asm__(
              "1: setp %al\n  movzbl %al, %eax\n  add $41, %eax\n  ret\n"
              "2: setc %al\n  movzbl %al, %eax\n  add $43, %eax\n  ret\n3: mov $45, %eax\n  ret\n"
              ".pushsection .rodata\n.balign 4\n10: .long 1b - 10b, 2b - 10b\n.popsection\n")
+    // And at those of an instruction behind the add, alone or beside the add's.
+    FUNCTION("tested",
+             "  cmp $1, %rdi\n  ja 3f\n  lea 10f(%rip), %rdx\n"
+             "  movslq (%rdx,%rdi,4), %rcx\n  add %rdx, %rcx\n  test %rsi, %rsi\n  jmp *%rcx\n"
+             "1: sete %al\n  movzbl %al, %eax\n  add $151, %eax\n  ret\n"
+             "2: setne %al\n  movzbl %al, %eax\n  add $153, %eax\n  ret\n3: mov $155, %eax\n  ret\n"
+             ".pushsection .rodata\n.balign 4\n10: .long 1b - 10b, 2b - 10b\n.popsection\n")
+        FUNCTION("mixed",
+                 "  cmp $1, %rdi\n  ja 3f\n  lea 10f(%rip), %rdx\n"
+                 "  movslq (%rdx,%rdi,4), %rcx\n  add %rdx, %rcx\n  inc %rsi\n  jmp *%rcx\n"
+                 "1: setc %al\n  movzbl %al, %eax\n  add $161, %eax\n  ret\n"
+                 "2: sete %al\n  movzbl %al, %eax\n  add $163, %eax\n  ret\n3: mov $165, %eax\n  ret\n"
+                 ".pushsection .rodata\n.balign 4\n10: .long 1b - 10b, 2b - 10b\n.popsection\n")
     // The program may write this one, and does.
     FUNCTION("written",
              "  lea 10f(%rip), %rdx\n  movslq 4(%rdx), %rcx\n  mov %ecx, (%rdx)\n"
@@ -142,6 +155,7 @@ int main(void) {
       if ((i & 7) < 5) printf("%ld ", range(i));
     for (long i = 0; i < 4; ++i) printf("%ld ", kept(i));
     for (long i = 0; i < 3; ++i) printf("%ld ", flags(i));
+    for (long i = 0; i < 6; ++i) printf("%ld %ld ", tested(i / 2, i % 2), mixed(i / 2, i % 2 - 1));
     for (long i = 0; i < 3; ++i) printf("%ld ", written(i));
     for (long i = 0; i < 2; ++i) printf("%ld %ld ", overBase(i, 0), overBase(i, 1));
     printf("%ld ", loops(0));

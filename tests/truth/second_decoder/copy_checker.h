@@ -125,6 +125,8 @@ class CopyChecker {
       unsigned scratch = 16;  // is lost besides, or has it where the jump names no register
       bool kept = false;  // the scratch, in the slot
       bool losesFlags = false;
+      std::uint8_t setBehindAdd = 0;  // flags, for certain
+      bool leavesFlagsOfAdd = true;  // nothing behind it may set any
       std::uint64_t original = 0, table = 0, entries = 0;
       std::uint64_t slow = 0, changed = 0;  // ways out; 0: none
 
@@ -219,6 +221,8 @@ class CopyChecker {
   bool isStraight(const Line& line, std::size_t from, std::size_t to) const;
   bool checkSlowWays(Line& line);
   bool checkEntries(Line& line);
+  // But for what the instructions behind the add have set.
+  static Needs withoutSet(const Line::TableJump& jump, Needs needs);
   bool checkStub(Line& line, const Line::TableJump& jump, std::uint64_t original);
   std::optional<std::uint64_t> whereLeads(const Line::TableJump& jump, std::uint64_t index) const;
   bool checkShortBranch(Line& line, const Code& original, bool exactly);

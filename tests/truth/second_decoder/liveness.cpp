@@ -305,10 +305,15 @@ Effects effectsOf(csh capstone, const cs_insn& insn) {
   if (hasFlags)
     for (const FlagBits& flag : kFlags) {
       if ((x86.eflags & flag.test) != 0) out.reads.flags |= flag.flag;
-      if ((x86.eflags & flag.write) != 0 && !mayLeaveFlags(insn)) out.writes.flags |= flag.flag;
+      if ((x86.eflags & flag.write) == 0) continue;
+      out.maySetFlags = true;
+      if (!mayLeaveFlags(insn)) out.writes.flags |= flag.flag;
     }
   // Capstone knows nothing of `test` with memory and some others, and the field above is not for fcomi.
-  if (insn.id == X86_INS_TEST || setsAllFlags(mnemonic)) out.writes.flags = kAllFlags;
+  if (insn.id == X86_INS_TEST || setsAllFlags(mnemonic)) {
+    out.writes.flags = kAllFlags;
+    out.maySetFlags = true;
+  }
   if (mnemonic.starts_with("pushf") || mnemonic == "lahf") out.reads.flags = 63;
 
   // (By name, for Capstone numbers comparisons of vectors so that some are called cmpxchg16b.)

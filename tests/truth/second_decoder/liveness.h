@@ -53,6 +53,7 @@ struct Effects {
   std::uint16_t mayLeave = 0;  // of those that it touches, and reads for it
   std::uint16_t loads = 0;  // the one that it loads whole from memory, and does nothing else
   std::uint16_t saves = 0;  // the one that it puts on the stack whole, and does nothing else
+  bool maySetFlags = false;  // those of the status
   bool pushes = false;  // a register, if only to make room
   bool falls = true;  // may go on behind itself
   bool namesXmm15 = false;  // or may change it otherwise

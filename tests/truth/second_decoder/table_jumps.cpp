@@ -72,6 +72,9 @@ bool CopyChecker::understandTableJump(Line& line, Line::TableJump& jump) {
     if ((named & 1U << jump.target) != 0 || (jump.base != 16 && (code.changes & 1U << jump.base) != 0) ||
         (code.effects.reads.flags & kStatusFlags) != 0)
       return false;
+    if (!added) continue;
+    jump.setBehindAdd |= code.effects.writes.flags & kStatusFlags;
+    jump.leavesFlagsOfAdd = jump.leavesFlagsOfAdd && !code.effects.maySetFlags;
   }
   return false;
 }
@@ -249,6 +252,11 @@ std::optional<std::uint64_t> CopyChecker::whereLeads(const Line::TableJump& jump
   return jump.original + std::uint64_t(std::int64_t(*offset));
 }
 
+Needs CopyChecker::withoutSet(const Line::TableJump& jump, Needs needs) {
+  needs.flags = std::uint8_t(needs.flags & ~jump.setBehindAdd);
+  return needs;
+}
+
 //   [mov slot, scratch;] [lea original, target; [sub base, target; add base, target;]] jmp
 bool CopyChecker::checkStub(Line& line, const Line::TableJump& jump, std::uint64_t original) {
   Code c;
@@ -275,19 +283,21 @@ bool CopyChecker::checkStub(Line& line, const Line::TableJump& jump, std::uint64
         return c.id == id && !c.memory && c.size == 3 && c.reg0 == reg &&
                registerNumber(c.reg1) == int(jump.base);
       };
-      if (jump.kind != Line::TableJump::Kind::Offsets || !isDue(X86_INS_SUB) || !take(line, c) ||
-          !isDue(X86_INS_ADD) || !take(line, c))
+      if (jump.kind != Line::TableJump::Kind::Offsets || !jump.leavesFlagsOfAdd || !isDue(X86_INS_SUB) ||
+          !take(line, c) || !isDue(X86_INS_ADD) || !take(line, c))
         return refuse();
       losesFlags = false;
     }
   }
   if (c.id != X86_INS_JMP || !c.direct) return refuse();
-  const Needs all{0xFFFF, std::uint8_t(jump.kind == Line::TableJump::Kind::Offsets ? kStatusFlags : 0)};
+  const Needs all = withoutSet(
+      jump, {0xFFFF, std::uint8_t(jump.kind == Line::TableJump::Kind::Offsets ? kStatusFlags : 0)});
   if (c.target == original) {
     if (!checkScratch(line, start, all, lost, losesFlags)) return false;
   } else {
     const Needs* needs = m_flags.needsAt(original);
-    if (needs == nullptr || !checkScratch(line, start, *needs, lost, losesFlags)) return needs != nullptr;
+    if (needs == nullptr || !checkScratch(line, start, withoutSet(jump, *needs), lost, losesFlags))
+      return needs != nullptr;
     m_obligations.push_back({c.address, c.target, original, false, 0, line.keeps.value_or(false)});
   }
   const auto [origin, fixed] = originOf(*line.function, start);
@@ -339,7 +349,7 @@ bool CopyChecker::checkEntries(Line& line) {
         const Needs* needs = m_flags.needsAt(*original);
         if (needs == nullptr)
           return fail(line, place, std::format("leads to {:#x} for {:#x}", to, *original)), false;
-        if (!checkScratch(line, place, *needs, jump.lost(), jump.losesFlags)) return false;
+        if (!checkScratch(line, place, withoutSet(jump, *needs), jump.lost(), jump.losesFlags)) return false;
         m_obligations.push_back({place, to, *original, false, 0, line.keeps.value_or(false)});
       }
     }
