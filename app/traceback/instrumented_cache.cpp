@@ -85,13 +85,20 @@ class MakingLock {
   collect::SystemFile m_file;
 };
 
-// Of the file whose copy that entry has; empty if it has none.
-fs::path originalIn(const fs::path& entry) {
+// Empty if there is no such entry.
+std::string lineIn(const fs::path& entry) {
   std::ifstream in(entry, std::ios::binary);
   std::string line;
-  if (!std::getline(in, line, '\0') || line.empty() || line[0] != kHasCopy) return {};
+  std::getline(in, line, '\0');
+  return line;
+}
+
+// Of the file whose copy that entry has; empty if it has none.
+fs::path originalIn(const fs::path& entry) {
+  const std::string line = lineIn(entry);
   const auto keyEnd = line.find('/');
-  return keyEnd == std::string::npos ? fs::path() : fs::path(line.substr(keyEnd));
+  if (!line.starts_with(kHasCopy) || keyEnd == std::string::npos) return {};
+  return line.substr(keyEnd);
 }
 
 std::string programFlavour(std::uint64_t flavour) { return std::format("{:016x}", flavour); }
@@ -144,9 +151,8 @@ model::Result<void> InstrumentedCache::prepareFolders() const {
 }
 
 std::optional<InstrumentedCache::Known> InstrumentedCache::read(const fs::path& entry) const {
-  std::ifstream in(entry, std::ios::binary);
-  std::string line;
-  if (!std::getline(in, line, '\0') || line.empty()) return std::nullopt;
+  const std::string line = lineIn(entry);
+  if (line.empty()) return std::nullopt;
   const std::string rest = line.substr(1);
   std::error_code error;
   if (line[0] == kHasCopy) {
