@@ -31,9 +31,15 @@ std::optional<EntryIndex> finalPosition(const ThreadTrace& thread) {
   return thread.previousAtMost(thread.entryCount(), INT32_MAX);
 }
 
-std::optional<EntryIndex> initialPosition(const ThreadTrace& thread) {
+std::optional<EntryIndex> faultPosition(const ThreadTrace& thread) {
   const auto& info = thread.info();
-  return !info.fault && info.otherFault ? info.otherFault : finalPosition(thread);
+  const auto fault = info.fault ? info.fault : info.otherFault;
+  return fault && *fault < thread.entryCount() ? fault : std::nullopt;
+}
+
+std::optional<EntryIndex> initialPosition(const ThreadTrace& thread) {
+  const auto fault = faultPosition(thread);
+  return fault ? fault : finalPosition(thread);
 }
 
 }  // namespace traceback::model

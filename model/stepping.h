@@ -30,8 +30,10 @@ std::optional<EntryIndex> step(const ThreadTrace& thread, EntryIndex from, Step 
 
 // Where the thread stood in the end: at its fault, else at its last steppable entry.
 std::optional<EntryIndex> finalPosition(const ThreadTrace& thread);
-// Where a viewer opens the thread: there; but one that ran on while another had met its fatal signal where it
-// was then.
+// Where the thread was at the process's fault: its own, whatever a handler of that did then, or another's.
+// Nothing if there was none, or that is not known.
+std::optional<EntryIndex> faultPosition(const ThreadTrace& thread);
+// Where a viewer opens the thread: there, else at its end.
 std::optional<EntryIndex> initialPosition(const ThreadTrace& thread);
 
 }  // namespace traceback::model

@@ -140,11 +140,12 @@ class Trace {
     std::uint32_t signal = 0;
     std::uint32_t signalCode = 0;
     RuntimeAddr faultAddress;
-    // The fault that came first, whose handler, the program's own, raised `signal`.
+    // The fault that came first, whose handler, the program's own, raised `signal`, or ended the process.
     struct HandledFault {
       std::uint32_t signal = 0;
       std::uint32_t code = 0;
       RuntimeAddr address;
+      bool endedProcess = false;
     };
     std::optional<HandledFault> handledFault = {};
     std::uint32_t faultSignal() const {

@@ -4,15 +4,18 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <format>
 #include <string_view>
 
+#include "app/traceback/policy_check.h"
 #include "instrument/analysis/eligibility.h"
 #include "loader/elf/elf_image.h"
 #include "loader/mapped_file.h"
 #include "runtime/format/map.h"
+#include "runtime/inject/audit/pattern.h"
 
 namespace traceback::app {
 
@@ -38,6 +41,16 @@ bool isDynamicLinker(const loader::ElfImage& image) {
   const auto soname = image.dynamicValue(DT_SONAME);
   const auto name = soname ? image.dynamicString(*soname) : std::nullopt;
   return name && name->starts_with("ld-linux");
+}
+
+// Linked in. Beside that of addresses one records for its reports.
+bool hasSanitizer(const loader::ElfImage& image) {
+  const auto symbols = image.dynamicSymbols();
+  return symbols && std::ranges::any_of(*symbols, [](const loader::ElfSymbol& symbol) {
+           if (!symbol.defined()) return false;
+           return std::ranges::contains(inject::audit::kLinkedSanitizers, symbol.name) ||
+                  (symbol.name == inject::audit::kLinkedAddressSanitizer && !policySnapsReports());
+         });
 }
 
 }  // namespace
@@ -88,6 +101,7 @@ std::optional<std::string> reasonToRunAsIs(const fs::path& program) {
            "that (traceback run -- PROG)";
   }
   if (image->segment(PT_INTERP) == nullptr) return "statically linked, so the runtime cannot be added";
+  if (hasSanitizer(*image)) return "a sanitizer is linked in that cannot be recorded beside";
   if (instrument::threadSlotBeside(*image) == 0)
     return "it has so much thread-local storage that there is no place for its ring";
   return std::nullopt;

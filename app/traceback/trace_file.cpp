@@ -41,6 +41,7 @@ namespace {
 
 std::string faultText(std::uint32_t signal, std::uint32_t signalCode, model::RuntimeAddr address) {
   std::string name = model::signalName(signal);
+  if (signal == SIGABRT) return "aborted";
   // si_code, sigaction(2): from 0 down somebody sent it, and the address is none.
   const auto code = static_cast<std::int32_t>(signalCode);
   if (code <= 0) return name + ", sent by a program";
@@ -52,10 +53,11 @@ std::string faultText(std::uint32_t signal, std::uint32_t signalCode, model::Run
 
 std::string reasonText(const model::Trace::Summary& summary) {
   if (const auto& first = summary.handledFault) {
+    const std::string text = faultText(first->signal, first->code, first->address);
+    if (first->endedProcess) return text + "; its handler ended the process";
     const std::string again =
         first->signal == summary.signal ? "it again" : model::signalName(summary.signal);
-    return std::format("{}; its handler raised {}", faultText(first->signal, first->code, first->address),
-                       again);
+    return std::format("{}; its handler raised {}", text, again);
   }
   switch (summary.reason) {
     case model::TraceReason::Fault:

@@ -68,12 +68,19 @@ SkipReason decodeFunction(const Program& program, Function& f) {
   auto bytes = program.codeAt(f.start, f.size);
   if (bytes.empty()) return SkipReason::BadDecode;
   f.instructions.reserve(std::size_t(f.size) / 4);
+  bool behindCall = false;  // below the stack pointer there is still the address that the callee returned to
   for (VirtAddr at = f.start; !bytes.empty();) {
     const auto insn = decode(bytes, at);
     if (!insn) return SkipReason::BadDecode;
     if (insn->unsafe) return SkipReason::UnsafeInstruction;
     if (insn->flow == Flow::IndirectJump) f.hasIndirectJump = true;
     if (insn->usesSplitStackLimit && f.skip == SkipReason::None) f.skip = SkipReason::SplitStack;
+    // To see whether it came back from where it should (clang's speculative load hardening).
+    if (behindCall && insn->namesBelowStack && !insn->isLea && !insn->storesOnStack &&
+        f.skip == SkipReason::None)
+      f.skip = SkipReason::UnsafeInstruction;
+    behindCall =
+        isCall(insn->flow) || (behindCall && !insn->endsBlock() && insn->stack == 0 && !insn->storesOnStack);
     f.instructions.push_back(*insn);
     at = insn->end();
     bytes = bytes.subspan(insn->length);
@@ -83,13 +90,10 @@ SkipReason decodeFunction(const Program& program, Function& f) {
   return SkipReason::None;
 }
 
-SkipReason readLandingPads(const Program& program, const Fde& fde, Function& f) {
+SkipReason findLandingPads(const Program& program, const Fde& fde, Function& f) {
   if (fde.lsda.value == 0) return SkipReason::None;
-  const auto lsda = readLsda(*program.image, program.ehFrame, fde);
-  if (!lsda) return SkipReason::BadExceptionTable;
-  for (const CallSite& site : lsda->callSites)
-    if (site.landingPad.value != 0) f.landingPads.push_back(site.landingPad);
-  return SkipReason::None;
+  f.landingPads = readLandingPads(*program.image, program.ehFrame, fde);
+  return readLsda(*program.image, program.ehFrame, fde) ? SkipReason::None : SkipReason::BadExceptionTable;
 }
 
 void skipOverlaps(std::vector<Function>& functions) {
@@ -170,9 +174,9 @@ Result<Program> readProgram(const loader::ElfImage& image, unsigned threads) {
   // Skipped functions are decoded too: where they jump to matters to the others.
   forEachIndex(program.functions.size(), threads, [&](std::size_t i) {
     Function& f = program.functions[i];
-    SkipReason reason = decodeFunction(program, f);
-    if (reason == SkipReason::None) reason = readLandingPads(program, program.ehFrame.fdes[f.fde], f);
-    if (f.skip == SkipReason::None) f.skip = reason;
+    const SkipReason code = decodeFunction(program, f);
+    const SkipReason exceptions = findLandingPads(program, program.ehFrame.fdes[f.fde], f);
+    if (f.skip == SkipReason::None) f.skip = code != SkipReason::None ? code : exceptions;
   });
   if (program.functions.empty()) return fail("no functions: its unwind tables are empty", image.path());
   return program;

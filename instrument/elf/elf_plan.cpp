@@ -29,6 +29,15 @@ std::unexpected<model::Error> fail(const ElfImage& image, std::string message) {
 
 std::uint64_t memoryEnd(const Elf64_Phdr& segment) { return segment.p_vaddr + segment.p_memsz; }
 
+// Linkers leave out a .bss that is empty; what a process writes of itself keeps it, and has all of it in the
+// file.
+bool isDumpedProcess(const ElfImage& image) {
+  return image.type() == ET_EXEC && std::ranges::any_of(image.sections(), [&](const Elf64_Shdr& section) {
+           return section.sh_type == SHT_NOBITS && section.sh_size == 0 &&
+                  image.sectionName(section) == ".bss";
+         });
+}
+
 Result<void> checkShape(const ElfImage& image) {
   if (image.type() != ET_EXEC && image.type() != ET_DYN)
     return fail(image, "neither a program nor a shared library");
@@ -52,6 +61,8 @@ Result<void> checkShape(const ElfImage& image) {
       end = std::max(end, section.sh_offset + section.sh_size);
     }
   }
+  if (isDumpedProcess(image))
+    return fail(image, "the image of a process (unexec), whose heap is to begin where it ends");
   if (image.bytes().size() > end) {
     return model::fail("data appended behind the ELF file, which the program may look for from its end",
                        image.path(), end);

@@ -51,12 +51,13 @@ Chain followActions(std::span<const std::byte> actions, std::uint64_t first, std
   return Chain::Ends;
 }
 
-}  // namespace
-
-Result<Lsda> parseLsda(std::span<const std::byte> bytes, VirtAddr address, VirtAddr start,
-                       std::uint64_t size) {
-  Lsda lsda;
-  lsda.address = address;
+// What stands in front of the actions; on failure `lsda` has the call sites up to there.
+struct Front {
+  std::uint64_t sitesEnd = 0, typesEnd = 0;  // relative to the table
+};
+Result<Front> parseCallSites(std::span<const std::byte> bytes, VirtAddr start, std::uint64_t size,
+                             Lsda& lsda) {
+  const VirtAddr address = lsda.address;
   ByteCursor cursor(bytes);
 
   VirtAddr padBase = start;
@@ -80,7 +81,7 @@ Result<Lsda> parseLsda(std::span<const std::byte> bytes, VirtAddr address, VirtA
     return bad("unknown call site encoding", address);
   }
   if (cursor.failed() || sitesSize > cursor.left()) return bad("truncated call sites", address);
-  const std::size_t sitesEnd = cursor.position() + sitesSize;
+  const std::uint64_t sitesEnd = cursor.position() + sitesSize;
   ByteCursor sites(bytes.first(sitesEnd), cursor.position());
   std::uint64_t previousEnd = 0;
   while (sites.left() > 0) {
@@ -98,6 +99,18 @@ Result<Lsda> parseLsda(std::span<const std::byte> bytes, VirtAddr address, VirtA
                               .landingPad = VirtAddr{pad == 0 ? 0 : padBase.value + pad},
                               .action = action});
   }
+  return Front{.sitesEnd = sitesEnd, .typesEnd = typesEnd};
+}
+
+}  // namespace
+
+Result<Lsda> parseLsda(std::span<const std::byte> bytes, VirtAddr address, VirtAddr start,
+                       std::uint64_t size) {
+  Lsda lsda;
+  lsda.address = address;
+  const auto front = parseCallSites(bytes, start, size, lsda);
+  if (!front) return std::unexpected(front.error());
+  const auto [sitesEnd, typesEnd] = *front;
 
   const auto actions = bytes.subspan(sitesEnd);
   Reach reach;
@@ -148,6 +161,23 @@ Result<Lsda> parseLsda(std::span<const std::byte> bytes, VirtAddr address, VirtA
   }
   lsda.end = VirtAddr{address.value + end};
   return lsda;
+}
+
+std::vector<VirtAddr> landingPads(std::span<const std::byte> bytes, VirtAddr address, VirtAddr start,
+                                  std::uint64_t size) {
+  Lsda lsda;
+  lsda.address = address;
+  (void)parseCallSites(bytes, start, size, lsda);
+  std::vector<VirtAddr> pads;
+  for (const CallSite& site : lsda.callSites)
+    if (site.landingPad.value != 0) pads.push_back(site.landingPad);
+  return pads;
+}
+
+std::vector<VirtAddr> readLandingPads(const loader::ElfImage& image, const EhFrame& frame, const Fde& fde) {
+  const bool indirect = (frame.cies[fde.cie].lsdaEncoding & kPointerIndirect) != 0;
+  const auto bytes = indirect ? std::nullopt : image.fromAddress(fde.lsda);
+  return bytes ? landingPads(*bytes, fde.lsda, fde.start, fde.size) : std::vector<VirtAddr>{};
 }
 
 Result<Lsda> readLsda(const loader::ElfImage& image, const EhFrame& frame, const Fde& fde) {

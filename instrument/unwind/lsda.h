@@ -52,7 +52,16 @@ struct Lsda {
 model::Result<Lsda> parseLsda(std::span<const std::byte> bytes, model::VirtAddr address,
                               model::VirtAddr start, std::uint64_t size);
 
+// Where call sites lead, as far as they can be read, whatever else is wrong with the table: each may be
+// entered. (Basic blocks in sections of their own share one table, clang's way: behind the sites of one come
+// the headers of the next.)
+std::vector<model::VirtAddr> landingPads(std::span<const std::byte> bytes, model::VirtAddr address,
+                                         model::VirtAddr start, std::uint64_t size);
+
 // The one of a function that has one (Fde::lsda); not if the pointer to it is indirect.
 model::Result<Lsda> readLsda(const loader::ElfImage& image, const EhFrame& frame, const Fde& fde);
+// Its landing pads, as above.
+std::vector<model::VirtAddr> readLandingPads(const loader::ElfImage& image, const EhFrame& frame,
+                                             const Fde& fde);
 
 }  // namespace traceback::instrument

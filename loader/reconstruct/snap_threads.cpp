@@ -45,6 +45,9 @@ ThreadEndState endOf(const SnapContents& contents, const format::SnapThread& thr
              (thread.flags & format::kThreadEnded) == 0) {
     end.pc = model::RuntimeAddr{thread.registers[kRipIndex]};
   }
+  end.atFault = (thread.flags & format::kThreadAtFault) != 0;
+  if (contents.process && contents.process->faultSignal != 0)
+    end.faultTime = model::Ticks{contents.process->faultTime};
   return end;
 }
 

@@ -35,7 +35,7 @@ std::shared_ptr<const ThreadSource> ThreadSource::build(const std::shared_ptr<Tr
   std::vector<model::Entry> entries;
   model::EntryIndex count = 0;
   std::int32_t least = INT32_MAX;
-  std::optional<model::EntryIndex> lastFault;
+  std::optional<model::EntryIndex> lastFault, lastOutside;  // of handlers
   for (bool more = true; more;) {
     if (goOn && !goOn(std::min(1.0, static_cast<double>(wordsDone) / total))) return nullptr;
     source->m_checkpoints.push_back(walker.state());
@@ -48,16 +48,27 @@ std::shared_ptr<const ThreadSource> ThreadSource::build(const std::shared_ptr<Tr
     wordsDone += done;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       least = std::min(least, entries[i].depth);
-      if (entries[i].kind == model::EntryKind::Line && (entries[i].flags & model::kEntryFault) != 0)
+      if (entries[i].kind == model::EntryKind::Line && (entries[i].flags & model::kEntryFault) != 0) {
         lastFault = count + i;
+        if ((entries[i].flags & model::kEntryInHandler) == 0) lastOutside = lastFault;
+      }
       if ((entries[i].flags & model::kEntryAtOtherFault) != 0) source->m_otherFault = count + i;
     }
     source->m_chunks.push_back(model::summarise(count, entries));
     source->m_times.add(count, entries);
     count += entries.size();
   }
-  if (walker.state().died) source->m_fault = lastFault;
-  source->m_handledFault = walker.state().handledFault;
+  const WalkState& end = walker.state();
+  source->m_handledFault = end.handledFault;
+  if (const auto* handler = end.faultHandler();
+      handler != nullptr && !end.died && source->m_input.timeline.atFault) {
+    source->m_handledFault = handler->fault;
+    source->m_handledFault->endedProcess = true;
+  }
+  if (source->m_handledFault)
+    source->m_fault = lastOutside ? lastOutside : lastFault;
+  else if (end.died)
+    source->m_fault = lastFault;
   source->m_depthShift = least == INT32_MAX ? 0 : -least;
   for (auto& chunk : source->m_chunks) {
     if (chunk.leastLineDepth != INT32_MAX) chunk.leastLineDepth += source->m_depthShift;

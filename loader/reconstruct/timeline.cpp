@@ -52,7 +52,9 @@ class Builder {
       emitOrphans();
     }
     close(end);
-    m_timeline.seen = findSeen();
+    m_timeline.seen = findSeen(end);
+    m_timeline.pid = m_ring.header().pid;
+    m_timeline.atFault = end.atFault;
     return std::move(m_timeline);
   }
 
@@ -198,14 +200,25 @@ class Builder {
     }
   }
 
-  std::optional<Timeline::Seen> findSeen() const {
+  std::optional<Timeline::Seen> findSeen(const ThreadEndState& end) const {
     const auto& header = m_ring.header();
-    if (header.seenTime == 0 || header.seenLevel >= m_ring.segments().size()) return std::nullopt;
+    if (header.seenTime == 0 || !end.faultTime || header.seenTime < end.faultTime->value) return std::nullopt;
+    if (header.seenLevel >= m_ring.segments().size()) return std::nullopt;
     const auto& words = m_ring.segments()[header.seenLevel];
     const auto at = words.firstAtOrAfter(header.seenPosition);
     if (at >= words.size() || words.positionOf(at) != header.seenPosition) return std::nullopt;
     return Timeline::Seen{
         .segment = static_cast<std::uint8_t>(header.seenLevel), .word = at, .time = {header.seenTime}};
+  }
+
+  // Whether a handler runs at the end that a signal at that place has begun.
+  bool isHandled(model::RuntimeAddr pc) const {
+    return std::ranges::any_of(m_bySegment, [&](const auto& handlers) {
+      return std::ranges::any_of(handlers, [&](const Handler& handler) {
+        return handler.pc == pc && !handler.fatal && handler.segment <= m_ring.header().level &&
+               handler.end == m_ring.segments()[handler.segment].size();
+      });
+    });
   }
 
   void close(const ThreadEndState& end) {
@@ -214,7 +227,7 @@ class Builder {
     RecordReader reader(m_ring.segments()[last.segment]);
     const auto record = reader.previous(last.end);
     if (!record || record->index < last.begin || !record->isDag() || last.to != Piece::kNoCut) return;
-    if (!end.pc) {
+    if (!end.pc || isHandled(*end.pc)) {
       m_timeline.endsOpen = true;
       return;
     }

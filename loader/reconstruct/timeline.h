@@ -52,6 +52,8 @@ struct Timeline {
   std::vector<Cut> cuts;
   std::optional<Seen> seen;
   Start start = Start::Whole;
+  std::uint32_t pid = 0;  // as its own signals name their sender
+  bool atFault = false;  // the process ended by a fault of this thread
   bool endsOpen = false;  // nothing says how far the last DAG record's path went
 };
 
@@ -59,6 +61,9 @@ struct Timeline {
 struct ThreadEndState {
   std::optional<model::RuntimeAddr> pc;  // where it stood at the snap
   bool faulted = false;  // and its instruction there faulted
+  bool atFault = false;  // the process's fault is this thread's
+  // Of the process's fault; nothing if there was none. Where others saw the thread earlier, they met another.
+  std::optional<model::Ticks> faultTime;
 };
 
 // Whether the instruction at the pc of such a signal was begun and faulted, as opposed to not yet run.

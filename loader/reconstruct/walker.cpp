@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <csignal>
 #include <optional>
 
 #include "runtime/format/wait.h"
@@ -93,6 +94,12 @@ bool Walker::isWhereSeen(const Record& record, const Piece& piece) const {
   const bool divided = (piece.from != Piece::kNoCut && record.index == piece.begin) ||
                        (piece.to != Piece::kNoCut && record.end() >= piece.end && !lastPiece);
   return !divided;
+}
+
+const WalkState::Handler* WalkState::faultHandler() const {
+  const auto found =
+      std::ranges::find_if(handlers, [](const Handler& handler) { return handler.fault.has_value(); });
+  return found != handlers.end() ? &*found : nullptr;
 }
 
 void Walker::finish(std::vector<model::Entry>& out) {
@@ -498,19 +505,20 @@ void Walker::beginSignal(const Record& record, std::uint8_t segment) {
 
   const auto number = static_cast<std::uint32_t>(record.detail() & format::kSignalNumberMask);
   const bool fatal = (record.detail() & format::kSignalFatal) != 0;
-  const auto code = static_cast<std::int32_t>(value(SignalBeginField::SenderOrCode));
+  const auto sender = value(SignalBeginField::SenderOrCode);
+  const auto code = static_cast<std::int32_t>(sender);
   const bool faulted = isFaultOfInstruction(number, code);
+  const bool aborted = number == SIGABRT && code <= 0 && sender >> 32 == m_input.timeline.pid;
   const model::RuntimeAddr pc{value(SignalBeginField::Pc)};
   const auto position = value(SignalBeginField::Position), before = value(SignalBeginField::Record);
   // Within the handler, or, for it was blocked there, as soon as that has come back to the fault.
-  const WalkState::Handler* handler = nullptr;
-  for (const auto& one : m_state.handlers)
-    if (handler == nullptr && one.fault) handler = &one;
+  const WalkState::Handler* handler = m_state.faultHandler();
   if (const auto& last = m_state.lastEnded;
       handler == nullptr && last && last->pc == pc && last->position == position && last->record == before)
     handler = &*last;
   const bool raisedByHandler = fatal && code <= 0 && handler != nullptr;
-  if (faulted || (fatal && !raisedByHandler)) markPending(model::kEntryFault);
+  const bool handled = aborted && !fatal && handler == nullptr;
+  if (faulted || handled || (fatal && !raisedByHandler)) markPending(model::kEntryFault);
   if (raisedByHandler) m_state.handledFault = handler->fault;
   m_state.died = m_state.died || fatal;
 
@@ -529,7 +537,7 @@ void Walker::beginSignal(const Record& record, std::uint8_t segment) {
                               .pc = pc,
                               .position = position,
                               .record = before});
-  if (faulted)
+  if (faulted || aborted)
     m_state.handlers.back().fault = {.signal = number,
                                      .code = static_cast<std::uint32_t>(code),
                                      .address = {value(SignalBeginField::FaultAddress)}};
@@ -542,7 +550,8 @@ void Walker::endSignal(const Record& record, std::uint8_t segment) {
   while (m_stack.size() > handler.stackSize) leave(model::kEntryInterrupted);
   m_state.handlers.pop_back();
   m_state.exit = handler.exit;
-  if (handler.fault) m_state.lastEnded = handler;
+  // (abort() goes on to end the process where its signal's handler comes back.)
+  if (handler.fault && handler.fault->signal != SIGABRT) m_state.lastEnded = handler;
   const auto pc = record.value(1);
   if (pc && model::RuntimeAddr{*pc} == handler.pc) return;
   gap(model::GapCause::Unknown);  // the handler sent the thread somewhere else, into original code

@@ -75,6 +75,9 @@ struct WalkState {
   // The fault in whose handler the fatal signal was raised: that line is the one to be looked at.
   std::optional<model::Trace::Summary::HandledFault> handledFault = {};
   std::uint64_t searchBudget = std::uint64_t{1} << 26;  // frames still to look at in vain (hostile input)
+
+  // The outermost one that runs and is of a fault; null if none.
+  const Handler* faultHandler() const;
 };
 
 // Damage met on the way, for the load report.

@@ -2608,6 +2608,10 @@ von der Befehlszeile</translation>
         <translation>Signal %1</translation>
     </message>
     <message>
+        <source>%1; its handler ended the process</source>
+        <translation>%1; die Signalbehandlung beendete den Prozess</translation>
+    </message>
+    <message>
         <source>%1; its handler raised it again</source>
         <translation>%1; die Signalbehandlung löste es erneut aus</translation>
     </message>

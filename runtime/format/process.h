@@ -97,7 +97,10 @@ struct ProcessHeader {
       faultExtendedRegisters;  // address, in the process, of the signal context's XSAVE area; 0: none
   std::uint32_t keptMemory;  // KeptMemory
   std::uint32_t learns;  // 1: its rings count for profiles (history.h)
-  std::uint8_t reserved[1656];  // its first bytes are the clock's (clock.h)
+  std::uint8_t reserved[1648];  // its first bytes are the clock's (clock.h)
+  // TSC at the fault, or before, of one that the program handled itself first: of that. Where other threads
+  // were seen earlier, that was at another one. 0 where an older runtime wrote the file.
+  std::uint64_t faultTime;
   // One more than the user as whom the program was executed, of a forked process that of its maker; 0: not
   // known.
   std::uint32_t startedBy;

@@ -95,7 +95,7 @@ struct SectionEntry {
 static_assert(sizeof(SectionEntry) == 40);
 
 enum class SnapReason : std::uint32_t {
-  Fault = 1,  // a fatal signal that the program did not handle
+  Fault = 1,  // a fatal signal that the program did not handle, or whose handler ended the process
   Abort = 2,  // SIGABRT: abort(), an assertion, an uncaught exception
   UserRequest = 3,  // traceback snap PID
   Recovered = 4,  // traceback recover, after the process was killed

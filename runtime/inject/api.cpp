@@ -13,6 +13,7 @@
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/ring_table.h"
 #include "runtime/inject/rings/sharing.h"
+#include "runtime/inject/signals/abort.h"
 #include "runtime/inject/signals/actions.h"
 #include "runtime/inject/signals/alternate_stack.h"
 #include "runtime/inject/signals/fault.h"
@@ -102,8 +103,10 @@ void enterSandbox() {
 
 void endProcess(int status) {
   letFaultEndProcess();
-  meetExit(status);
-  removeProcessFolder();
+  if (!collectHandledFault()) {
+    meetExit(status);
+    removeProcessFolder();
+  }
   for (;;) systemCall(__NR_exit_group, status);
 }
 

@@ -27,9 +27,12 @@ namespace traceback::inject {
 
 namespace {
 
-void processEnds(void*) { removeProcessFolder(); }
+void processEnds(void*) {
+  if (!collectHandledFault()) removeProcessFolder();
+}
 void processExits(int status, void*) {
   letFaultEndProcess();
+  if (collectHandledFault()) return;
   meetExit(status);
   removeProcessFolder();
 }

@@ -32,7 +32,7 @@ class CommandLineTest : public QObject {
                                                          "--pid", "--for",    "-- PROG", "--forget"};
     QTest::newRow("print") << "print" << QStringList{"SNAP",     "--thread", "--last",        "--tree",
                                                      "--format", "json",     "--source-path", "--values",
-                                                     "--frame",  "--global", "--history"};
+                                                     "--frame",  "--global", "--history",     "--to-fault"};
     QTest::newRow("query") << "query" << QStringList{"SNAP",    "QUESTION", "--thread", "--at",
                                                      "--limit", "--format", "goto"};
     QTest::newRow("compare") << "compare" << QStringList{"GOOD", "BAD", "--thread", "--context", "--format"};

@@ -372,12 +372,36 @@ class OnDemandTest : public QObject {
     }
   }
 
+  void soDoesOneThatHasTheSanitizerLinkedIn_data() {
+    QTest::addColumn<QString>("program");
+    QTest::addColumn<QByteArray>("said");
+    QTest::newRow("that hides it") << SANITIZED_INSIDE_PROGRAM << QByteArray();
+    QTest::newRow("that shows it") << SANITIZED_SHOWN_PROGRAM << QByteArray("a sanitizer is linked in");
+  }
   void soDoesOneThatHasTheSanitizerLinkedIn() {
-    const QString program = QStringLiteral(SANITIZED_INSIDE_PROGRAM);
-    const Ran expected = plain({program, "exit3"}), ran = runIt({program, "exit3"});
+    QFETCH(QString, program);
+    QFETCH(QByteArray, said);
+    for (const QStringList& words :
+         {QStringList{program, "exit3"}, QStringList{m_program, "child", "spawn", program, "exit3"}}) {
+      const Ran expected = plain(words), ran = runIt(words);
+      QCOMPARE(ran.status, expected.status);
+      QVERIFY2(ran.out.contains(" preload=none\n"), ran.out.constData());
+      if (words.size() > 2 || said.isEmpty())
+        QCOMPARE(ran.err, expected.err);
+      else
+        QVERIFY2(ran.err.contains(said), ran.err.constData());
+    }
+  }
+
+  // A debugger counts how often what it starts is executed, the shell included.
+  void whatADebuggerStartsIsExecutedAsItIs() {
+    const QStringList words{"gdb", "-nx", "-q", "-batch", "-ex", "break main", "-ex", "run", REPORT_PROGRAM};
+    m_line->environment().insert("SHELL", "/bin/sh");
+    const Ran expected = plain(words);
+    if (!expected.out.contains("Breakpoint 1, main")) QSKIP("gdb cannot start programs here");
+    const Ran ran = runIt(words, {"--only", "dash", "--only", "report"});
+    QVERIFY2(ran.out.contains("Breakpoint 1, main"), (ran.out + ran.err).constData());
     QCOMPARE(ran.status, expected.status);
-    QVERIFY2(ran.out.contains(" preload=none\n"), ran.out.constData());
-    QCOMPARE(ran.err, expected.err);
   }
 
   void aSanitizedProgramIsRecordedIfItsReportsAreToBeSnapped() {

@@ -46,12 +46,21 @@ class OtherThreadsAtFaultTest : public QObject {
  private slots:
   void init() { QVERIFY(m_line.isReady()); }
 
+  void theyAreShownWhereTheyWereThen_data() {
+    QTest::addColumn<QStringList>("handling");
+    QTest::addColumn<int>("status");
+    QTest::newRow("of a fault that nobody handles") << QStringList() << 128 + 11;
+    QTest::newRow("and is raised again") << QStringList{"raise"} << 128 + 11;
+    QTest::newRow("and is met again") << QStringList{"return"} << 128 + 11;
+    QTest::newRow("and ends the process") << QStringList{"_exit"} << 3;
+  }
   void theyAreShownWhereTheyWereThen() {
+    QFETCH(QStringList, handling);
     bool stoodStill = false, ranOn = false;
     // The kernel may let the other thread run in between.
     for (int run = 0; run < 10 && !(stoodStill && ranOn); ++run) {
-      const Ran ran = m_line.traceback({"run", "--quiet", "--", COUNTS_BESIDE_PROGRAM});
-      QCOMPARE(ran.status, 128 + 11);
+      const Ran ran = m_line.traceback(QStringList{"run", "--quiet", "--", COUNTS_BESIDE_PROGRAM} + handling);
+      QTEST(ran.status, "status");
       const QStringList snaps = m_line.snaps();
       QCOMPARE(snaps.size(), 1);
       const Counts counts = countsOf(snaps.front());

@@ -33,33 +33,6 @@ class RunTest : public QObject {
     QVERIFY(m_line->isReady());
   }
 
-  // The fault is what it reported, however much it did for that.
-  void aFaultThatTheProgramReportsItselfIsTheOneThatIsShown_data() {
-    QTest::addColumn<int>("rounds");
-    QTest::addColumn<int>("signal");
-    QTest::addColumn<QByteArray>("reason");
-    QTest::newRow("in a few words, and aborts") << 10 << SIGABRT << QByteArray("raised SIGABRT");
-    QTest::newRow("in more than are kept, and aborts") << 200000 << SIGABRT << QByteArray("raised SIGABRT");
-    QTest::newRow("and raises it again") << 11 << SIGSEGV << QByteArray("raised it again");
-    QTest::newRow("in more than are kept") << 200001 << SIGSEGV << QByteArray("raised it again");
-  }
-  void aFaultThatTheProgramReportsItselfIsTheOneThatIsShown() {
-    QFETCH(int, rounds);
-    QFETCH(int, signal);
-    QFETCH(QByteArray, reason);
-    const Ran ran = m_line->throughShell("ulimit -c 0; exec \"$@\"",
-                                         {"run", "--", REPORTING_PROGRAM, QString::number(rounds)});
-    QCOMPARE(ran.status, 128 + signal);
-    const QStringList snaps = m_line->snaps();
-    QCOMPARE(snaps.size(), 1);
-    const QByteArray text = m_line->traceback({"print", snaps[0]}).out;
-    QVERIFY2(text.contains("SIGSEGV at address 0x8; its handler " + reason), text.left(200).constData());
-    QCOMPARE(text.count("<-- fault"), 1);
-    for (const QByteArray& line : text.split('\n'))
-      if (line.contains("<-- fault")) QVERIFY2(line.contains("// the fault"), line.constData());
-    QCOMPARE(text.count("gap: older records were overwritten"), rounds > 1000 ? 1 : 0);
-  }
-
   void theProgramIsInstrumentedAndSaysNothingOfIt() {
     const Ran ran = runIt({m_report, "exit0"});
     QCOMPARE(ran.err, QByteArray());

@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 
 namespace traceback::tests {
@@ -91,6 +92,8 @@ SnapBuilder ProcessText::snap() const {
   process.startRealtimeNs = 1'000'000;
   process.moduleCount = 1;
   std::memcpy(process.executable, "prog", 4);
+  process.faultSignal = otherFault ? SIGSEGV : signal;
+  process.faultTime = otherFault.value_or(0);
   snap.addObject(format::SectionType::Process, process, deflate);
 
   format::ProcessModule module{};

@@ -46,6 +46,7 @@ struct ProcessText {
   format::SnapReason reason = format::SnapReason::Recovered;
   std::uint32_t signal = 0;
   std::uint32_t signalCode = 0;
+  std::optional<std::uint64_t> otherFault = {};  // when a thread that has no ring met a fatal signal
   std::optional<std::uint64_t> pc = {};  // of the thread, at the snap or the fault
   bool withMap = true;
   bool deflate = true;

@@ -45,6 +45,45 @@ many: .cfi_startproc
   .section .note.GNU-stack,"",@progbits
 )";
 
+// Reads it; has written over it; and uses the room below the stack without a call.
+constexpr char kReadsReturnAddress[] = R"(
+  .macro begin name
+  .globl \name
+  .type \name, @function
+\name: .cfi_startproc
+  .endm
+  .text
+  begin reads
+  sub $8, %rsp
+  .cfi_adjust_cfa_offset 8
+  call leaf
+  mov %rsp, %rcx
+  mov -8(%rsp), %rdx
+  lea -15(%rip), %rsi
+  cmp %rsi, %rdx
+  add $8, %rsp
+  .cfi_adjust_cfa_offset -8
+  ret
+  .cfi_endproc
+  begin writes
+  sub $8, %rsp
+  .cfi_adjust_cfa_offset 8
+  call leaf
+  mov %rax, -8(%rsp)
+  mov -8(%rsp), %rdx
+  add $8, %rsp
+  .cfi_adjust_cfa_offset -8
+  ret
+  .cfi_endproc
+  begin leaf
+  mov %rdi, -8(%rsp)
+  mov -8(%rsp), %rax
+  lea -16(%rsp), %rcx
+  ret
+  .cfi_endproc
+  .section .note.GNU-stack,"",@progbits
+)";
+
 constexpr char kRestartable[] = R"(
   .text
   .globl sequence
@@ -235,6 +274,33 @@ class TestEligibility : public QObject {
     const auto report = instrumented(path("patchable"));
     QVERIFY2(report, report ? "" : report.error().text().c_str());
     QCOMPARE(report->skipped.at("made to be patched while running"), 1u);
+  }
+
+  // Below the stack pointer stands where the callee has returned to, which is another address in a copy.
+  void functionThatReadsWhereACallReturnedToIsLeftAlone() {
+    QCOMPARE(build("returned", kReadsReturnAddress, {"-shared"}, ".s"), QString());
+    const auto report = instrumented(path("returned"));
+    QVERIFY2(report, report ? "" : report.error().text().c_str());
+    QCOMPARE(report->skipped.at("instruction that cannot be moved"), 1u);
+    QCOMPARE(report->instrumented, 2u);
+  }
+
+  // GCL's programs: their heap goes on behind what they have written.
+  void imageOfAProcessIsRefused() {
+    QCOMPARE(build("dumped", QString(kMain) + "char much[100000];", {"-no-pie"}), QString());
+    QVERIFY(instrumented(path("dumped")));
+    QFile::remove(path("output"));
+    QFile file(path("dumped"));
+    QVERIFY(file.open(QIODevice::ReadWrite));
+    QByteArray bytes = file.readAll();
+    const auto* header = reinterpret_cast<const Elf64_Ehdr*>(bytes.constData());
+    auto* sections = reinterpret_cast<Elf64_Shdr*>(bytes.data() + header->e_shoff);
+    const char* names = bytes.constData() + sections[header->e_shstrndx].sh_offset;
+    for (int i = 0; i < header->e_shnum; ++i)
+      if (std::strcmp(names + sections[i].sh_name, ".bss") == 0) sections[i].sh_size = 0;
+    QVERIFY(file.seek(0) && file.write(bytes) == bytes.size());
+    file.close();
+    refused(path("dumped"), "the image of a process");
   }
 
   void splitStackIsLeftAlone() {

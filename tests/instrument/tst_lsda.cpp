@@ -158,6 +158,16 @@ class TestLsda : public QObject {
     QVERIFY(!parseLsda(bytes, {0x5000}, {0x100}, 0x80));
   }
 
+  // Clang's, of a basic block in a section of its own: behind its one site comes another one's header.
+  void landingPadsAreReadAsFarAsTheTableIs() {
+    const auto bytes = bytesOf({0xFF, 0xFF, 0x01, 8, 0x10, 5, 0x40, 0, 0xFF, 0xFF, 0x01, 0x00, 0, 0});
+    QVERIFY(!parseLsda(bytes, {0x5000}, {0x100}, 0x80));
+    const auto pads = landingPads(bytes, {0x5000}, {0x100}, 0x80);
+    QCOMPARE(pads.size(), std::size_t{1});
+    QCOMPARE(pads[0].value, std::uint64_t{0x140});
+    QVERIFY(landingPads(std::span(bytes).first(3), {0x5000}, {0x100}, 0x80).empty());
+  }
+
   void damageNeverDoesMoreThanAnError() {
     std::mt19937 random(20052);
     for (int round = 0; round < 50'000; ++round) {

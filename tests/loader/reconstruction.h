@@ -33,6 +33,7 @@ inline constexpr std::string_view kLoop = R"(
 
 struct Scenario {
   std::string_view map;
+  std::optional<std::uint64_t> otherFault = {};  // when another thread met a fatal signal
   std::string_view ring;
   RingText::Options options = {};
   std::uint32_t signal = 0;
@@ -61,6 +62,7 @@ inline Outcome reconstruct(const Scenario& scenario) {
   ProcessText process{.map = &map, .ring = &ring, .options = scenario.options};
   process.withMap = scenario.withMap;
   process.bindState = scenario.bindState;
+  process.otherFault = scenario.otherFault;
   process.signal = scenario.signal;
   process.signalCode = scenario.signal == 0 ? 0 : 1;
   process.reason = scenario.signal == 0 ? format::SnapReason::UserRequest : format::SnapReason::Fault;

@@ -21,7 +21,7 @@ class SeenTest : public QObject {
 
  private Q_SLOTS:
   void itStandsBehindTheRecordThatHadBegun() {
-    const auto got = reconstruct({.map = kLoop, .ring = R"(
+    const auto got = reconstruct({.map = kLoop, .otherFault = 4900, .ring = R"(
       start
       main.a
       main.h c
@@ -67,7 +67,7 @@ class SeenTest : public QObject {
   }
 
   void aViewerOpensTheThreadThere() {
-    const auto got = reconstruct({.map = kLoop, .ring = R"(
+    const auto got = reconstruct({.map = kLoop, .otherFault = 4900, .ring = R"(
       main.a
       seen 5000
       main.h c
@@ -81,6 +81,7 @@ class SeenTest : public QObject {
 
   void whoWaitsIsThereAsInTheEnd() {
     const auto got = reconstruct({.map = kLoop,
+                                  .otherFault = 4900,
                                   .ring = R"(
       main.a
       main.h c
@@ -96,14 +97,15 @@ class SeenTest : public QObject {
   void whatIsOverwrittenIsNotShown() {
     std::string more;
     for (int i = 0; i < 2000; ++i) more += "f.a y\n";
-    const auto got = reconstruct({.map = kLoop, .ring = "main.a\nmain.h c\nseen 5000\n" + more});
+    const auto got =
+        reconstruct({.map = kLoop, .otherFault = 4900, .ring = "main.a\nmain.h c\nseen 5000\n" + more});
     QVERIFY(marksOf(got.thread()).empty());
     QCOMPARE(got.notes(), std::string());
   }
 
   // Between its reading of the clock and its record of that the other one looked.
   void aReadingThatWasOvertakenIsNoContradiction() {
-    const auto got = reconstruct({.map = kLoop, .ring = R"(
+    const auto got = reconstruct({.map = kLoop, .otherFault = 4900, .ring = R"(
       start
       main.a
       seen 5000
@@ -117,7 +119,7 @@ class SeenTest : public QObject {
   }
 
   void whatContradictsTheThreadsOwnClockIsLeftOut() {
-    const auto got = reconstruct({.map = kLoop, .ring = R"(
+    const auto got = reconstruct({.map = kLoop, .otherFault = 4900, .ring = R"(
       time 6000
       main.a
       seen 5000
@@ -127,8 +129,18 @@ class SeenTest : public QObject {
     QVERIFY(got.thread().times().trusted());
   }
 
+  // One that its program handled, or that another thread of a process met that was snapped for something
+  // else.
+  void whoWasSeenAtAnotherFaultIsNotMarked() {
+    const char* ring = "main.a\nseen 5000\nmain.h r\ntime 9000\n";
+    QCOMPARE(marksOf(reconstruct({.map = kLoop, .otherFault = 5000, .ring = ring}).thread()).size(),
+             std::size_t{1});
+    QVERIFY(marksOf(reconstruct({.map = kLoop, .otherFault = 5001, .ring = ring}).thread()).empty());
+    QVERIFY(marksOf(reconstruct({.map = kLoop, .ring = ring}).thread()).empty());
+  }
+
   void ofARecordThatASignalDividesItIsNotKnownInWhichPart() {
-    const auto got = reconstruct({.map = kLoop, .ring = R"(
+    const auto got = reconstruct({.map = kLoop, .otherFault = 4900, .ring = R"(
       main.a
       main.h c
       f.a
@@ -144,7 +156,7 @@ class SeenTest : public QObject {
   }
 
   void inAHandlerItIsThere() {
-    const auto got = reconstruct({.map = kLoop, .ring = R"(
+    const auto got = reconstruct({.map = kLoop, .otherFault = 4900, .ring = R"(
       main.a
       signal 14 at main.a+4
       f.a y
@@ -163,8 +175,10 @@ class SeenTest : public QObject {
     for (int before = 2040; before < 2056; ++before) {
       std::string ring = "start\n";
       for (int i = 0; i < before; ++i) ring += "f.a y\n";
-      const auto got = reconstruct(
-          {.map = kLoop, .ring = ring + "seen 5000\nf.a\nf.a y\n", .options = {.subBufferWords = 4096}});
+      const auto got = reconstruct({.map = kLoop,
+                                    .otherFault = 4900,
+                                    .ring = ring + "seen 5000\nf.a\nf.a y\n",
+                                    .options = {.subBufferWords = 4096}});
       const auto& thread = got.thread();
       QCOMPARE(marksOf(thread), std::vector{thread.info().otherFault.value_or(0)});
     }
@@ -192,7 +206,9 @@ class SeenTest : public QObject {
         loader::RingView::parse(std::make_shared<const loader::MemoryBytes>(std::move(bytes)), "ring");
     QVERIFY(view.has_value());
     model::LoadReport report;
-    QVERIFY(!loader::buildTimeline(*view, {}, "thread", report).seen);
+    loader::ThreadEndState end;
+    end.faultTime = model::Ticks{4900};
+    QVERIFY(!loader::buildTimeline(*view, end, "thread", report).seen);
   }
 };
 

@@ -21,8 +21,8 @@ class InterpositionTest : public QObject {
  private slots:
   void behavesAsWithoutTheRuntime_data() {
     QTest::addColumn<QString>("kind");
-    for (const char* kind :
-         {"failed execs", "vforked", "masked waits", "handlers that wait", "handlers behind a filter"})
+    for (const char* kind : {"failed execs", "vforked", "masked waits", "handlers that wait",
+                             "handlers behind a filter", "throws by another library"})
       QTest::newRow(kind) << kind;
   }
   void behavesAsWithoutTheRuntime() {
@@ -31,6 +31,15 @@ class InterpositionTest : public QObject {
     Outcome expected;
     const Outcome actual = ranAlike(plain, traced, {kind}, expected);
     QVERIFY(!expected.output.isEmpty());
+    COMPARE_OUTCOMES(actual, expected);
+    QVERIFY(std::filesystem::exists(traced.ringFolder()));
+  }
+
+  void aMallocThatIsNotReadyIsNotCalled() {
+    TracedRun plain("late_malloc"), traced("late_malloc");
+    Outcome expected;
+    const Outcome actual = ranAlike(plain, traced, {}, expected);
+    QCOMPARE(expected.status, 3);
     COMPARE_OUTCOMES(actual, expected);
     QVERIFY(std::filesystem::exists(traced.ringFolder()));
   }

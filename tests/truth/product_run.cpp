@@ -77,6 +77,7 @@ QProcessEnvironment ProductRun::plainEnvironment() const {
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
   environment.insert("XDG_RUNTIME_DIR", m_folder.filePath("run"));
   environment.insert("TRUTH_END", QFileInfo(m_program).fileName());
+  environment.insert("TRACEBACK_SNAP_DIR", snapFolder());
   return environment;
 }
 
@@ -85,7 +86,6 @@ QProcessEnvironment ProductRun::environment() const {
   environment.insert("LD_PRELOAD", TRUTH_RUNTIME);
   environment.insert("TRACEBACK_COLLECTOR", TRUTH_TRACEBACK);
   environment.insert("TRACEBACK_PROGRAM", m_original);
-  environment.insert("TRACEBACK_SNAP_DIR", snapFolder());
   environment.insert("TRACEBACK_BUFFER_SIZE", "4194304");
   return environment;
 }

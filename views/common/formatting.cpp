@@ -220,6 +220,7 @@ QString faultText(std::uint32_t signal, std::uint32_t code, model::RuntimeAddr a
 QString reasonText(const model::Trace::Summary& summary) {
   if (const auto& first = summary.handledFault) {
     const QString text = faultText(first->signal, first->code, first->address);
+    if (first->endedProcess) return Words::tr("%1; its handler ended the process").arg(text);
     if (first->signal == summary.signal) return Words::tr("%1; its handler raised it again").arg(text);
     return Words::tr("%1; its handler raised %2").arg(text, signalName(summary.signal));
   }

@@ -13,6 +13,7 @@
 #include "loader/values/read_values.h"
 #include "model/export/text_rows.h"
 #include "model/history_text.h"
+#include "model/stepping.h"
 #include "model/text_format.h"
 #include "model/trace.h"
 #include "model/utf8.h"
@@ -30,6 +31,7 @@ struct PrintCall {
   std::string snap;
   std::string thread;
   std::uint64_t last = 0;  // 0: all
+  bool toFault = false;
   bool tree = false;
   std::string format = "text";
   std::vector<std::string> sourcePaths;
@@ -46,11 +48,20 @@ bool isCounted(const PrintCall& call, EntryKind kind) {
   return call.format == "json" || kind == EntryKind::Line;
 }
 
-// The entry from which on the last lines are printed.
-EntryIndex firstToPrint(const PrintCall& call, const ThreadTrace& thread) {
+// Behind the entries to print. To the fault: with the signal that it was told by.
+EntryIndex endToPrint(const PrintCall& call, const ThreadTrace& thread) {
+  const EntryIndex all = thread.entryCount();
+  const auto fault = model::faultPosition(thread);
+  if (!call.toFault || !fault) return all;
+  const EntryIndex end = *fault + 1;
+  return end < all && thread.entry(end).kind == EntryKind::Signal ? end + 1 : end;
+}
+
+// The entry from which on the last lines before `end` are printed.
+EntryIndex firstToPrint(const PrintCall& call, const ThreadTrace& thread, EntryIndex end) {
   if (call.last == 0) return 0;
   std::uint64_t wanted = call.last;
-  for (EntryIndex end = thread.entryCount(); end > 0;) {
+  while (end > 0) {
     const EntryIndex begin = end - std::min<EntryIndex>(end, kBatch);
     const auto entries = thread.entries(begin, end - begin);
     for (EntryIndex i = end; i > begin; --i) {
@@ -64,7 +75,8 @@ EntryIndex firstToPrint(const PrintCall& call, const ThreadTrace& thread) {
 void printThread(const Trace& trace, model::ThreadIndex index, const PrintCall& call,
                  const model::SourceLine& sources) {
   const ThreadTrace& thread = *trace.threads[index.value];
-  const EntryIndex first = firstToPrint(call, thread);
+  const EntryIndex last = endToPrint(call, thread);
+  const EntryIndex first = firstToPrint(call, thread, last);
   const bool json = call.format == "json";
   if (!json) {
     sayLine("{}", model::threadHeading(trace, index));
@@ -73,8 +85,8 @@ void printThread(const Trace& trace, model::ThreadIndex index, const PrintCall& 
   const std::int32_t outermost = call.tree ? model::outermostDepth(thread, first) : 0;
   const model::TextRows rows(trace, sources,
                              call.tree ? model::TextRows::Shape::Tree : model::TextRows::Shape::Flat);
-  for (EntryIndex begin = first; begin < thread.entryCount(); begin += kBatch) {
-    const auto entries = thread.entries(begin, std::min<EntryIndex>(kBatch, thread.entryCount() - begin));
+  for (EntryIndex begin = first; begin < last; begin += kBatch) {
+    const auto entries = thread.entries(begin, std::min<EntryIndex>(kBatch, last - begin));
     for (std::size_t i = 0; i < entries.size(); ++i) {
       if (json) {
         sayLine("{}", model::entryJson(trace, index, begin + i, entries[i]));
@@ -83,6 +95,8 @@ void printThread(const Trace& trace, model::ThreadIndex index, const PrintCall& 
       }
     }
   }
+  if (!json && last < thread.entryCount())
+    sayLine("  and {} entries after the fault", thread.entryCount() - last);
 }
 
 // What was before the trace.
@@ -191,6 +205,9 @@ void addPrint(CLI::App& app, Action& chosen) {
   command->add_option("--last", call->last, "Only the last N lines of each thread")
       ->check(CLI::Range(std::uint64_t{1}, UINT64_MAX))
       ->type_name("N");
+  command->add_flag(
+      "--to-fault", call->toFault,
+      "Without what threads did after the fault: a handler of it, and others until they stopped");
   command->add_flag("--tree", call->tree, "Indent by calls");
   command->add_option("--format", call->format, "text, or json: one object a line (default: text)")
       ->check(CLI::IsMember({"text", "json"}));

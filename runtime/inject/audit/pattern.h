@@ -20,6 +20,12 @@ inline constexpr char kSanitizers[] = "libtsan.so*\nliblsan.so*\nlibhwasan.so*";
 inline constexpr char kAddressSanitizer[] = "libasan.so*";
 inline constexpr char kUndefinedSanitizer[] = "libubsan.so*";
 
+// By these a program shows that one is linked in, as Clang does it: the same holds for it.
+inline constexpr const char* kLinkedSanitizers[] = {"__tsan_init",   "__lsan_init",  "__msan_init",
+                                                    "__hwasan_init", "__nsan_init",  "__memprof_init",
+                                                    "__dfsan_init",  "__rtsan_init", "__tysan_init"};
+inline constexpr char kLinkedAddressSanitizer[] = "__asan_init";
+
 // Whether one of the patterns, which newlines divide, fits the path or its last part.
 bool matchesAny(const char* patterns, const char* path);
 

@@ -228,10 +228,26 @@ class FirstPage {
   std::uint64_t m_count = 0;
 };
 
-// As a library, or linked in: that of threads hides its own names, but stands in front of these of libc's.
+// As a library, or linked in: GCC's of threads hides its own names, but stands in front of these of libc's.
 bool runsUnderSanitizer(const Dynamic& program) {
+  for (const char* start : kLinkedSanitizers)
+    if (program.defines(start)) return true;
   return program.needs(kSanitizers) ||
          (program.defines("pthread_create") && program.defines("sigaction") && program.defines("__close"));
+}
+
+// By a debugger, which counts how often what it starts is executed.
+bool isTraced() {
+  char text[1024];
+  const long file = systemCall(__NR_openat, AT_FDCWD, asLong("/proc/self/status"), O_RDONLY | O_CLOEXEC);
+  if (failed(file)) return false;
+  const long size = systemCall(__NR_read, file, asLong(text), sizeof text - 1);
+  systemCall(__NR_close, file);
+  text[failed(size) ? 0 : size] = 0;
+  constexpr char kKey[] = "\nTracerPid:\t";
+  for (const char* at = text; *at != 0; ++at)
+    if (strncmp(at, kKey, sizeof kKey - 1) == 0) return at[sizeof kKey - 1] != '0';
+  return false;
 }
 
 void findThreadSlot() {
@@ -252,10 +268,11 @@ void considerProgram() {
   if (!pathIsStillTrue()) return;
   if (settings.threadSlot == 0) executeAlone();
   const Dynamic program;
-  const bool sanitized = program.needs(kAddressSanitizer);
+  const bool sanitized = program.needs(kAddressSanitizer) || program.defines(kLinkedAddressSanitizer);
   if (runsUnderSanitizer(program) || (sanitized && settings.sanitized == nullptr)) executeAlone();
   static constinit LongPath copy;
-  if (strcmp(executable, settings.collector) != 0 && isWanted(executable) && findCopy(executable, true, copy))
+  if (strcmp(executable, settings.collector) != 0 && isWanted(executable) &&
+      findCopy(executable, true, copy) && !isTraced())
     execute(copy.c_str(), sanitized);
   if (sanitized) executeAlone();
 }

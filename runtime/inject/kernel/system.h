@@ -26,6 +26,14 @@ inline long systemCall(long number, long a = 0, long b = 0, long c = 0, long d =
 // A system call's result is an error number if it is in the last page of the address space.
 inline bool failed(long result) { return result < 0 && result > -4096; }
 
+// Whether a thread at this place stands right behind a `syscall` of the same page.
+inline bool isBehindSystemCall(std::uint64_t pc) {
+  constexpr std::uint8_t kSystemCall[] = {0x0F, 0x05};
+  constexpr std::uint64_t kInPage = 4095;
+  const auto* code = reinterpret_cast<const std::uint8_t*>(pc);
+  return (pc & kInPage) >= sizeof kSystemCall && code[-2] == kSystemCall[0] && code[-1] == kSystemCall[1];
+}
+
 template <typename T>
 long asLong(T* pointer) {
   return reinterpret_cast<long>(pointer);

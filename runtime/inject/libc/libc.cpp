@@ -49,14 +49,6 @@ Function* linkersOwn(const char* name) {
   return reinterpret_cast<Function*>(address);
 }
 
-// By libc's dlsym, of any version: the next library's that has the name, be it a sanitizer's or one that was
-// preloaded.
-void* nextOfAnyVersion(const char* name) {
-  static constinit void* (*find)(void*, const char*) = nullptr;
-  if (find == nullptr) find = linkersOwn<void*(void*, const char*)>("dlsym");
-  return find != nullptr ? find(RTLD_NEXT, name) : nullptr;
-}
-
 bool areOfOneFile(const void* one, const void* other) {
   static constinit int (*find)(const void*, Dl_info*) = nullptr;
   if (find == nullptr) find = linkersOwn<int(const void*, Dl_info*)>("dladdr");
@@ -79,8 +71,30 @@ void lookUpInto(Function*& to, const char* name, const char* version, const char
 
 }  // namespace
 
+namespace {
+
+// Of glibc 2. (To ask for a name that came with it would fail before that, and what the linker says of it is
+// put together by the program's malloc, which may not be ready.)
+bool isSince(unsigned minor) {
+  const auto version =
+      reinterpret_cast<const char* (*)()>(dlvsym(RTLD_NEXT, "gnu_get_libc_version", "GLIBC_2.2.5"));
+  const char* at = version != nullptr ? version() : "";
+  if (at[0] != '2' || at[1] != '.') return false;
+  unsigned number = 0;
+  for (at += 2; *at >= '0' && *at <= '9'; ++at) number = 10 * number + static_cast<unsigned>(*at - '0');
+  return number >= minor;
+}
+
+}  // namespace
+
+void* findOfAnyVersion(void* handle, const char* name) {
+  static constinit void* (*find)(void*, const char*) = nullptr;
+  if (find == nullptr) find = linkersOwn<void*(void*, const char*)>("dlsym");
+  return find != nullptr ? find(handle, name) : nullptr;
+}
+
 void* nextFunction(const char* name, const char* version) {
-  void* const next = nextOfAnyVersion(name);
+  void* const next = findOfAnyVersion(RTLD_NEXT, name);
   if (__asan_init != nullptr && next != nullptr) return next;
   void* const versions = dlvsym(RTLD_NEXT, name, version);
   if (next == nullptr || versions == nullptr || next == versions || areOfOneFile(next, versions))
@@ -147,6 +161,7 @@ void findLibc() {
   traceback_real_dlopen = lookUp("dlopen", "GLIBC_2.34", "GLIBC_2.2.5");
   traceback_real_dlmopen = lookUp("dlmopen", "GLIBC_2.34", "GLIBC_2.3.4");
   traceback_real_dlsym = lookUp("dlsym", "GLIBC_2.34", "GLIBC_2.2.5");
+  libc.isSince241 = isSince(41);
   traceback_real_abort = lookUp("abort", "GLIBC_2.2.5", nullptr);
   traceback_real___assert_fail = lookUp("__assert_fail", "GLIBC_2.2.5", nullptr);
   traceback_real___assert_perror_fail = lookUp("__assert_perror_fail", "GLIBC_2.2.5", nullptr);

@@ -52,6 +52,7 @@ struct Libc {
   int (*dladdr1)(const void*, void*, void**, int);
   FILE* (*fopen)(const char*, const char*);
   FILE* (*fopen64)(const char*, const char*);
+  bool isSince241;  // 2.41 or later
 };
 extern Libc libc;
 
@@ -61,6 +62,9 @@ void findLibc();
 // The function of the libraries behind this one; of the sanitizer's, if there is one, for that stands in
 // front of libc's, too, without a version.
 void* nextFunction(const char* name, const char* version);
+// By libc's dlsym: from RTLD_NEXT the next library's that has the name, be it a sanitizer's or one that was
+// preloaded.
+void* findOfAnyVersion(void* handle, const char* name);
 
 void setErrno(int error);
 

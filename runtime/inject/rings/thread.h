@@ -8,6 +8,8 @@
 // words used, and for larger ones where the copies of that program look (format::threadSlotBeside).
 #pragma once
 
+#include <ucontext.h>
+
 #include <cstdint>
 
 #include "runtime/format/record.h"
@@ -37,6 +39,18 @@ inline constexpr unsigned kMostSharers = 4;  // that are watched
 struct HandlerFrame {
   std::uint64_t stackPointer;  // address of the signal's context, which the kernel put on the handler's stack
   std::uint64_t alternateStart, alternateEnd;  // the alternate stack at that time; equal if none
+};
+
+// A fault that the program handles itself (signals/handled_fault.h).
+struct HandledFault {
+  const ucontext_t* context;  // of the signal, on the handler's stack; null: the handler came back
+  std::uint64_t time;
+  std::uint64_t pc, address;  // of the context and the siginfo_t as they came
+  std::uint32_t signal;
+  std::int32_t code;
+  std::uint64_t position;  // of the cursor in the level that was interrupted
+  std::uint32_t level;  // of its handler
+  bool othersSeen;  // where the other threads were stands in their rings
 };
 
 // A wrap (wrap.h) that may be interrupted.
@@ -91,6 +105,7 @@ struct alignas(format::kThreadBlockAlignment) Thread {
   // Faults' signals (signals/held_faults.h): that the program has blocked and the kernel has not, and that
   // both have, for one was sent.
   std::uint64_t heldFaults, putOffFaults;
+  HandledFault handled;  // the outermost one whose handler runs, or the last, or one that was left by a jump
   std::uint64_t abortFrame;  // the stack where libc's abort() was called; 0: it was not, or was left
   std::uint32_t unheldIn;  // the number of a vfork child whose kernel blocks what is held
 };

@@ -60,27 +60,6 @@ bool endsProcess(int signal) {
   }
 }
 
-// Signals whose default action ends the process because something is wrong with it.
-bool isFatal(int signal) {
-  if ((policy().ignoreSignals & bitOf(signal)) != 0) return false;
-  if ((policy().snapSignals & bitOf(signal)) != 0) return endsProcess(signal);
-  switch (signal) {
-    case SIGSEGV:
-    case SIGBUS:
-    case SIGILL:
-    case SIGFPE:
-    case SIGTRAP:
-    case SIGSYS:
-    case SIGABRT:
-    case SIGQUIT:
-    case SIGXCPU:
-    case SIGXFSZ:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool isHandler(const Action& action) { return action.handler != kDefault && action.handler != kIgnore; }
 
 Action kernelActionFor(int signal, const Action& program) {
@@ -167,6 +146,26 @@ bool probeKernel() {
 }
 
 }  // namespace
+
+bool isFatal(int signal) {
+  if ((policy().ignoreSignals & bitOf(signal)) != 0) return false;
+  if ((policy().snapSignals & bitOf(signal)) != 0) return endsProcess(signal);
+  switch (signal) {
+    case SIGSEGV:
+    case SIGBUS:
+    case SIGILL:
+    case SIGFPE:
+    case SIGTRAP:
+    case SIGSYS:
+    case SIGABRT:
+    case SIGQUIT:
+    case SIGXCPU:
+    case SIGXFSZ:
+      return true;
+    default:
+      return false;
+  }
+}
 
 void watchSignals() {
   if (watched || libc.sigaction == nullptr) return;
@@ -296,6 +295,14 @@ void prepareSandbox() {
 void setKernelDefault(int signal) {
   const Action action{};
   kernelSigaction(signal, &action, nullptr);
+}
+
+void meetIgnoredAbort() {
+  if (!signalsWatched() || process.sandboxed || isSharedByAnotherProcess() || !isFatal(SIGABRT)) return;
+  const Locked locked(lock);
+  if (entries[SIGABRT].now().program.handler != kIgnore) return;
+  const Action action = kernelActionFor(SIGABRT, {});
+  kernelSigaction(SIGABRT, &action, nullptr);
 }
 
 void forgetActionLock() {

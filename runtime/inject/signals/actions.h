@@ -30,6 +30,9 @@ std::uint64_t libcRestorer();
 // rt_sigaction as the program means it. Zero or a negative error number; either pointer may be null.
 long programSigaction(int signal, const Action* next, Action* previous);
 
+// Whether its default action ends the process because something is wrong with that, and is to be snapped.
+bool isFatal(int signal);
+
 // The action by which a signal that has just arrived is to be handled. With SA_RESETHAND it is the
 // default from then on.
 Action actionAtArrival(int signal);
@@ -40,6 +43,10 @@ void prepareSandbox();
 
 // Puts the kernel's default action in place, whatever the program or we have there.
 void setKernelDefault(int signal);
+
+// Before abort(), which ends the process though its signal is ignored: has the kernel call meetFault for
+// that.
+void meetIgnoredAbort();
 
 // In a forked child: whoever held the lock is not here.
 void forgetActionLock();

@@ -3,6 +3,8 @@
 #include <time.h>
 #include <ucontext.h>
 
+#include "runtime/format/snap.h"
+#include "runtime/inject/libc/waiting.h"
 #include "runtime/inject/modules/routines.h"
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/clock.h"
@@ -11,6 +13,7 @@
 #include "runtime/inject/rings/rings.h"
 #include "runtime/inject/rings/wrap.h"
 #include "runtime/inject/signals/actions.h"
+#include "runtime/inject/signals/handled_fault.h"
 #include "runtime/inject/signals/held_faults.h"
 #include "runtime/inject/signals/levels.h"
 #include "runtime/inject/signals/own_fault.h"
@@ -50,16 +53,19 @@ void copyRegisters(const ucontext_t& context, std::uint64_t (&to)[27]) {
   systemCall(__NR_arch_prctl, kGetGs, asLong(&to[22]));
 }
 
-void describe(format::ProcessHeader& file, int signal, const siginfo_t& info, const ucontext_t& context) {
+// `fault.time` is of the fault that came first, where that one is met in its handler.
+void describe(format::ProcessHeader& file, const HandledFault& fault) {
   const Thread& t = thread();
   const bool isItsRing = t.ring != nullptr && (process.sandboxed || t.state != ThreadState::Shared);
   file.faultTid = isItsRing ? t.ring->tid : process.sandboxed ? 0 : rawTid();
-  file.faultSignal = static_cast<std::uint32_t>(signal);
-  file.faultCode = static_cast<std::uint32_t>(info.si_code);
-  file.faultAddress = info.si_code > 0 ? reinterpret_cast<std::uint64_t>(info.si_addr) : 0;
-  file.faultPc = static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
-  copyRegisters(context, file.faultRegisters);
-  file.faultExtendedRegisters = reinterpret_cast<std::uint64_t>(context.uc_mcontext.fpregs);
+  file.faultSignal = fault.signal;
+  file.faultCode = static_cast<std::uint32_t>(fault.code);
+  file.faultAddress = fault.address;
+  file.faultPc = fault.pc;
+  file.faultTime = fault.time;
+  copyRegisters(*fault.context, file.faultRegisters);
+  file.faultRegisters[16] = fault.pc;  // handlers of the program see another one
+  file.faultExtendedRegisters = reinterpret_cast<std::uint64_t>(fault.context->uc_mcontext.fpregs);
   file.lastTsc = timeStamp();
   if (!process.sandboxed) file.lastRealtimeNs = realtimeNow();
   __atomic_store_n(&file.state, static_cast<std::uint32_t>(format::ProcessState::Faulted), __ATOMIC_RELEASE);
@@ -86,12 +92,23 @@ bool isMetAgain(int signal, const siginfo_t& info) {
 
 void record(int signal, const siginfo_t& info, ucontext_t& context) {
   leaveLostRing();
+  const HandledFault* first = faultBehind(signal, context);
   Interrupted interrupted;
   beginSignal(interrupted, signal, info, context, format::kSignalFatal);
-  if (!process.sandboxed) noteWhereOthersAre(thread().ring);
+  const bool othersSeen = first != nullptr && first->othersSeen;
+  const HandledFault fault{.context = &context,
+                           .time = othersSeen ? first->time : timeStamp(),
+                           .pc = static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RIP]),
+                           .address = info.si_code > 0 ? reinterpret_cast<std::uint64_t>(info.si_addr) : 0,
+                           .signal = static_cast<std::uint32_t>(signal),
+                           .code = info.si_code,
+                           .position = 0,
+                           .level = 0,
+                           .othersSeen = othersSeen};
+  if (!process.sandboxed && !othersSeen) noteWhereOthersAre(thread().ring);
   format::ProcessHeader* file = process.file;
   if (file == nullptr) return;
-  describe(*file, signal, info, context);
+  describe(*file, fault);
   if (!process.sandboxed) runCollectorAtFault();
   // Where it did not end the process (a debugger, init), the thread goes on as after a handler.
   endSignal(interrupted, context);
@@ -120,13 +137,19 @@ void meetFault(int signal, siginfo_t* info, void* data) {
     systemCall(__NR_tgkill, rawPid(), rawTid(), signal);
 }
 
-void expectAbort(std::uint64_t frame) { thread().abortFrame = frame; }
-
-bool goesBackToAbort(int signal, const ucontext_t& context) {
-  constexpr std::uint64_t kMostBelow = 64 << 10;
-  const std::uint64_t below =
-      thread().abortFrame - static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
-  return signal == SIGABRT && thread().abortFrame != 0 && below < kMostBelow && !process.sandboxed;
+bool collectHandledFault() {
+  if (!process.recording || process.sandboxed || inForkedChild() || !inOwnProcess()) return false;
+  const HandledFault* fault = handledFault(reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)));
+  if (fault == nullptr || !isFatal(static_cast<int>(fault->signal))) return false;
+  const SignalsBlocked blocked(kAllButFaults);
+  leaveLostRing();
+  if (process.file == nullptr || thread().state != ThreadState::Traced || !claimFault()) return false;
+  const Hold hold;
+  noteSnap(static_cast<std::uint16_t>(format::SnapReason::Fault));
+  describe(*process.file, *fault);
+  runCollectorAtFault();
+  __atomic_store_n(&faultDone, 1u, __ATOMIC_RELEASE);
+  return true;
 }
 
 void letFaultEndProcess() {
@@ -139,6 +162,9 @@ void letFaultEndProcess() {
   }
 }
 
-void forgetFault() { faultOwner = faultDone = 0; }
+void forgetFault() {
+  faultOwner = faultDone = 0;
+  thread().handled = {};
+}
 
 }  // namespace traceback::inject

@@ -11,11 +11,9 @@ namespace traceback::inject {
 // What the kernel calls for a fatal signal that the program does not handle.
 void meetFault(int signal, siginfo_t* info, void* context);
 
-// libc's abort() is called, whose frames lie below `frame`.
-void expectAbort(std::uint64_t frame);
-// Whether the program's handler, which goes back to what it interrupted, so goes back to abort(). That then
-// has the kernel end the process, and calls nobody.
-bool goesBackToAbort(int signal, const ucontext_t& context);
+// Before the calling thread ends the process: if it does so within the program's handler of a fault, that is
+// collected as a fatal one is. True if it was.
+bool collectHandledFault();
 
 // Before the calling thread ends the process: if another one's fault is being recorded, that is what ends it.
 // Comes back if there is none, or it did not.

@@ -10,9 +10,11 @@
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/rings.h"
 #include "runtime/inject/rings/wrap.h"
+#include "runtime/inject/signals/abort.h"
 #include "runtime/inject/signals/actions.h"
 #include "runtime/inject/signals/alternate_stack.h"
 #include "runtime/inject/signals/fault.h"
+#include "runtime/inject/signals/handled_fault.h"
 #include "runtime/inject/signals/held_faults.h"
 #include "runtime/inject/signals/levels.h"
 #include "runtime/inject/signals/mask.h"
@@ -70,10 +72,9 @@ class OriginalAddresses {
 // Whether the signal ended a call that waits with a mask of its own: the thread stands right behind the
 // system call that failed for it.
 bool interruptsMaskedWait(const ucontext_t& context) {
-  constexpr std::uint8_t kSystemCall[] = {0x0F, 0x05};
   const greg_t* registers = context.uc_mcontext.gregs;
   return thread().waitMask.inForce && registers[REG_RAX] == -EINTR &&
-         memcmp(reinterpret_cast<const void*>(registers[REG_RIP] - 2), kSystemCall, sizeof kSystemCall) == 0;
+         isBehindSystemCall(static_cast<std::uint64_t>(registers[REG_RIP]));
 }
 
 // What the kernel would have blocked while the program's handler runs.
@@ -108,6 +109,7 @@ void runHandler(int signal, siginfo_t* info, void* data) {
   Interrupted interrupted;
   beginSignal(interrupted, signal, *info, context, format::kSignalHandled);
   {
+    const FaultHandling handling(signal, *info, context);
     const OriginalAddresses shown(signal, *info, context);
     const HandlersMask masked(context);
     const bool inWait = interruptsMaskedWait(context);
@@ -119,8 +121,7 @@ void runHandler(int signal, siginfo_t* info, void* data) {
     setMask(kAllButFaults);
   }
   endSignal(interrupted, context);
-  if (goesBackToAbort(signal, context) && context.uc_mcontext.gregs[REG_RIP] == pc)
-    meetFault(signal, info, data);
+  if (isInAbort(signal, context) && context.uc_mcontext.gregs[REG_RIP] == pc) meetFault(signal, info, data);
 }
 
 bool isRuntimeCode(std::uint64_t address) {

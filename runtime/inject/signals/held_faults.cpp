@@ -4,13 +4,15 @@
 
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/thread.h"
+#include "runtime/inject/signals/abort.h"
 #include "runtime/inject/signals/mask.h"
 
 namespace traceback::inject {
 
 namespace {
 
-constexpr std::uint64_t kFaults = bitOf(SIGSEGV) | bitOf(SIGBUS) | bitOf(SIGILL) | bitOf(SIGFPE);
+constexpr std::uint64_t kFaults =
+    bitOf(SIGSEGV) | bitOf(SIGBUS) | bitOf(SIGILL) | bitOf(SIGFPE) | bitOf(SIGABRT);
 constinit std::uint64_t holdable = 0;
 
 constexpr int kBlock = 0, kUnblock = 1;
@@ -62,7 +64,9 @@ std::uint32_t noteOf(const __jmp_buf_tag& target) {
 
 }  // namespace
 
-void beginHolding(std::uint64_t signals) { holdable = signals & kFaults; }
+void beginHolding(std::uint64_t signals) {
+  holdable = signals & kFaults & (abortLeavesMask() ? ~std::uint64_t{0} : ~bitOf(SIGABRT));
+}
 
 void holdBlocked(std::uint64_t blocked) {
   Thread& t = thread();
@@ -129,7 +133,7 @@ bool isHeld(int signal) { return (thread().heldFaults & bitOf(signal)) != 0 && !
 
 bool isPutOffAsHeld(int signal, const siginfo_t& info, ucontext_t& context) {
   const bool sent = info.si_code <= 0 || (signal == SIGBUS && info.si_code == BUS_MCEERR_AO);
-  if (!sent || !isHeld(signal) || !putOff(signal, info, context)) return false;
+  if (!sent || !isHeld(signal) || isInAbort(signal, context) || !putOff(signal, info, context)) return false;
   if (inOwnProcess()) {
     Thread& t = thread();
     t.heldFaults &= ~bitOf(signal);

@@ -2,8 +2,9 @@
 //
 // A fault whose signal is blocked ends the process before anybody is called (signal(7)), so nobody could look
 // at it. Hence the kernel's mask of a traced thread leaves these signals open (SIGSEGV, SIGBUS, SIGILL,
-// SIGFPE), and what the program has of them in its mask is kept here: "held". When one arrives
-// - from a fault, the process ends by it as it would have, recorded (fault.h);
+// SIGFPE, and SIGABRT where abort() would leave it blocked), and what the program has of them in its mask is
+// kept here: "held". When one arrives
+// - from a fault, or from abort(), the process ends by it as it would have, recorded (fault.h);
 // - because somebody sent it, it is put off: blocked by the kernel, too, from then on, and sent again.
 // The program is shown its own mask, in signals' contexts too, and hands it on to what it executes and to its
 // threads. /proc/PID/status shows the kernel's.
@@ -20,7 +21,7 @@
 
 namespace traceback::inject {
 
-// From now on, those of the four that `signals` has.
+// From now on, those of the five that `signals` has.
 void beginHolding(std::uint64_t signals);
 
 // The thread has begun to record, and has `blocked` in the kernel's mask: holds what may be held of that.

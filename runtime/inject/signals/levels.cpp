@@ -13,16 +13,6 @@ namespace {
 
 using format::RecordType;
 
-bool isAbandoned(const HandlerFrame& frame, std::uint64_t stackPointer) {
-  const auto onAlternate = [&frame](std::uint64_t address) {
-    return address >= frame.alternateStart && address < frame.alternateEnd;
-  };
-  // Two stacks cannot be compared: whoever is on the other one has left the alternate one, but may have
-  // been called from the normal one.
-  if (onAlternate(frame.stackPointer) != onAlternate(stackPointer)) return onAlternate(frame.stackPointer);
-  return stackPointer > frame.stackPointer;
-}
-
 void setLevel(Thread& t, unsigned level) {
   compilerBarrier();
   t.level = level;
@@ -102,6 +92,16 @@ void leaveForkingHandler(Thread& t) {
 }
 
 }  // namespace
+
+bool isAbandoned(const HandlerFrame& frame, std::uint64_t stackPointer) {
+  const auto onAlternate = [&frame](std::uint64_t address) {
+    return address >= frame.alternateStart && address < frame.alternateEnd;
+  };
+  // Two stacks cannot be compared: whoever is on the other one has left the alternate one, but may have
+  // been called from the normal one.
+  if (onAlternate(frame.stackPointer) != onAlternate(stackPointer)) return onAlternate(frame.stackPointer);
+  return stackPointer > frame.stackPointer;
+}
 
 bool leaveAbandonedLevels(Thread& t, std::uint64_t stackPointer) {
   if (t.state != ThreadState::Traced) return false;

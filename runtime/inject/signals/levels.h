@@ -34,6 +34,9 @@ void endSignal(const Interrupted& interrupted, ucontext_t& context);
 // True if there were any.
 bool leaveAbandonedLevels(Thread& thread, std::uint64_t stackPointer);
 
+// Whether that handler was left, judged by the stack pointer.
+bool isAbandoned(const HandlerFrame& frame, std::uint64_t stackPointer);
+
 // The program is about to jump out of something: looks again at this thread's next head probe.
 void expectJump();
 

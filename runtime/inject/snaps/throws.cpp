@@ -12,24 +12,37 @@
 
 using namespace traceback::inject;
 
+extern "C" [[gnu::visibility("default"), noreturn]] void __cxa_throw(void* object, void* type,
+                                                                     void (*destructor)(void*));
+// There if the program is started with a C++ library.
+extern "C" [[gnu::weak, gnu::visibility("default")]] void __cxa_rethrow();
+
 namespace {
+
+// Of whatever version: libstdc++'s has one, libc++abi's none.
+constexpr char kName[] = "__cxa_throw";
 
 using Throw = void (*)(void* object, void* type, void (*destructor)(void*));
 constinit Throw nextThrow = nullptr;  // of the library that comes behind this one
 
+void findNext() {
+  void* const found = findOfAnyVersion(RTLD_NEXT, kName);
+  __atomic_store_n(&nextThrow, reinterpret_cast<Throw>(found), __ATOMIC_RELEASE);
+}
+
 // The one that the thrower would have called without us: if not the next in the program's own order, then
 // that of the C++ library which was opened together with it.
 Throw throwOf(const void* thrower) {
-  if (__atomic_load_n(&nextThrow, __ATOMIC_ACQUIRE) == nullptr) findThrow();
+  if (__atomic_load_n(&nextThrow, __ATOMIC_ACQUIRE) == nullptr) findNext();
   if (Throw known = __atomic_load_n(&nextThrow, __ATOMIC_ACQUIRE)) return known;
   findLibc();
   Dl_info info{};
   if (libc.dladdr == nullptr || libc.dladdr(thrower, &info) == 0 || info.dli_fname == nullptr) return nullptr;
   void* handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return nullptr;
-  const auto found = reinterpret_cast<Throw>(dlvsym(handle, "__cxa_throw", "CXXABI_1.3"));
+  void* const found = findOfAnyVersion(handle, kName);
   libc.dlclose(handle);
-  return found;
+  return found != reinterpret_cast<void*>(&__cxa_throw) ? reinterpret_cast<Throw>(found) : nullptr;
 }
 
 }  // namespace
@@ -37,8 +50,7 @@ Throw throwOf(const void* thrower) {
 namespace traceback::inject {
 
 void findThrow() {
-  const auto found = reinterpret_cast<Throw>(nextFunction("__cxa_throw", "CXXABI_1.3"));
-  __atomic_store_n(&nextThrow, found, __ATOMIC_RELEASE);
+  if (&__cxa_rethrow != nullptr) findNext();
 }
 
 }  // namespace traceback::inject
@@ -84,8 +96,7 @@ void ask(Question& question, const void* type) {
 
 }  // namespace
 
-extern "C" [[gnu::visibility("default"), noreturn]] void __cxa_throw(void* object, void* type,
-                                                                     void (*destructor)(void*)) {
+extern "C" void __cxa_throw(void* object, void* type, void (*destructor)(void*)) {
   const void* const thrower = __builtin_return_address(0);
   const Throw next = throwOf(thrower);
   meetThrow(type, reinterpret_cast<std::uint64_t>(thrower));

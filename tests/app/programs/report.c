@@ -19,6 +19,10 @@ static unsigned long page_size(char** behind_arguments) {
   return pair != first;
 }
 
+#ifdef SANITIZER_START
+void SANITIZER_START(void) {}  // by which a program shows that it has one linked in
+#endif
+
 int main(int argc, char** argv) {
   char name[17] = "";
   prctl(PR_GET_NAME, name);

@@ -21,7 +21,7 @@
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 static volatile uint64_t counter;
-static const int kShown[] = {SIGILL, SIGBUS, SIGFPE, SIGUSR1, SIGSEGV, SIGUSR2};
+static const int kShown[] = {SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGUSR1, SIGSEGV, SIGUSR2};
 
 static void showSet(const char* what, const sigset_t* set) {
   printf("%s:", what);
@@ -76,6 +76,10 @@ static void masks(void) {
   show("sigset held");
   printf("sigset %d\n", sigset(SIGSEGV, SIG_DFL) == (sighandler_t)2);
   show("sigset released");
+  set = setOf(SIGABRT, SIGSEGV);
+  sigprocmask(SIG_BLOCK, &set, &before);
+  show("abort blocked");
+  sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 static volatile sig_atomic_t handled_count;
@@ -100,10 +104,13 @@ static void sentSignals(void) {
   handle(SIGSEGV, SIGFPE, 0);
   handle(SIGBUS, 0, SA_NODEFER);
   handle(SIGUSR1, SIGSEGV, 0);
+  handle(SIGABRT, SIGSEGV, 0);
   sigset_t set = setOf(SIGSEGV, SIGBUS), pending, none = setOf(0, 0);
+  sigaddset(&set, SIGABRT);
   sigprocmask(SIG_BLOCK, &set, NULL);
   count(&counter, 3);
   raise(SIGSEGV);
+  raise(SIGABRT);
   kill(getpid(), SIGBUS);
   count(&counter, 3);
   printf("handled %d\n", (int)handled_count);
@@ -301,6 +308,12 @@ static void* breakDown(void* data) {
     volatile int zero = 0;
     printf("%d\n", (int)counter / zero);
   }
+  if (!strcmp(how, "abort") || !strcmp(how, "ignored abort")) abort();
+  if (!strcmp(how, "damaged heap")) {
+    void* volatile memory = malloc(100);
+    free(memory);
+    free(memory);
+  }
   store(data);
   return NULL;
 }
@@ -311,12 +324,21 @@ static void breakInHandler(int signal) {
 static void faultBlocked(int handles) {
   sigset_t set = setOf(SIGSEGV, SIGFPE);
   sigaddset(&set, SIGILL);
-  if (handles) {
+  sigaddset(&set, SIGABRT);
+  if (!strcmp(how, "ignored abort")) {
+    sigemptyset(&set);
+    signal(SIGABRT, SIG_IGN);
+  } else if (handles) {
+    signal(SIGABRT, reportFault);
     signal(SIGSEGV, reportFault);
     signal(SIGFPE, reportFault);
     signal(SIGILL, reportFault);
   }
-  if (!strcmp(how, "in a handler") || !strcmp(how, "in its own handler")) {
+  if (!strcmp(how, "abort in its own handler")) {
+    how = "abort";
+    signal(SIGABRT, breakInHandler);
+    abort();
+  } else if (!strcmp(how, "in a handler") || !strcmp(how, "in its own handler")) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = breakInHandler;

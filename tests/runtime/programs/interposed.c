@@ -33,6 +33,14 @@ static void libraryInFront(void) {
   printf("open %d\n", open("/dev/null", O_RDONLY));
 }
 
+void __cxa_throw(void* object, void* type, void (*destructor)(void*));
+static void throwsByAnotherLibrary(void) {
+  count(&counter, 3);
+  fflush(stdout);
+  int object = 7;
+  __cxa_throw(&object, NULL, NULL);
+}
+
 static void failedExecs(void) {
   char* arguments[] = {"x", NULL};
   char* environment[] = {NULL};
@@ -329,7 +337,8 @@ int main(int argc, char** argv) {
                                       {"handlers behind a filter", handlersBehindAFilter},
                                       {"aborts", aborts},
                                       {"reads by itself", readsByItself},
-                                      {"asks for filters", asksForFilters}};
+                                      {"asks for filters", asksForFilters},
+                                      {"throws by another library", throwsByAnotherLibrary}};
   count(&counter, 3);
   ending = argc > 2 ? argv[2] : "return";
   if (!RUN_KIND(kinds, argv[1])) return 99;
