@@ -225,14 +225,22 @@ class SnapLoader {
     return m_snap.revision() > format::kSnapRevision ? Severity::Info : Severity::DataLoss;
   }
 
+  // That of the thread at fault; of a process that met none, whichever a handler is at.
+  static void noteHandledFault(model::Trace& trace, const Built& built) {
+    if (!built.source || !built.source->handledFault()) return;
+    auto& summary = trace.summary;
+    if (!built.trace->info().atFault && (summary.signal != 0 || summary.handledFault)) return;
+    summary.handledFault = built.source->handledFault();
+    summary.handledFault->thread = {static_cast<std::uint32_t>(trace.threads.size() - 1)};
+  }
+
   // What is built by now, as a trace. Ends the filling of m_context.
   std::shared_ptr<const model::Trace> assemble() {
     auto trace = std::make_shared<model::Trace>(m_known);
     std::vector<std::uint64_t> withoutMap(m_known.modules.size());
     for (const auto& built : m_built) {
       trace->threads.push_back(built.trace);
-      if (built.source && built.trace->info().atFault)
-        trace->summary.handledFault = built.source->handledFault();
+      noteHandledFault(*trace, built);
       for (const auto& each : built.report.notes()) trace->report.add(each.severity, each.text, each.count);
       for (std::size_t i = 0; i < built.notes.withoutMap.size(); ++i)
         withoutMap[i] += built.notes.withoutMap[i];

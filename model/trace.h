@@ -140,12 +140,18 @@ class Trace {
     std::uint32_t signal = 0;
     std::uint32_t signalCode = 0;
     RuntimeAddr faultAddress;
-    // The fault that came first, whose handler, the program's own, raised `signal`, or ended the process.
+    // A fault that the program's own handler met first.
     struct HandledFault {
+      enum class Then : std::uint8_t {
+        Raised,  // the handler raised the summary's `signal`
+        EndedProcess,  // by itself
+        Runs,  // it still runs, of whatever the process was snapped for
+      };
       std::uint32_t signal = 0;
       std::uint32_t code = 0;
       RuntimeAddr address;
-      bool endedProcess = false;
+      Then then = Then::Raised;
+      ThreadIndex thread = {};
     };
     std::optional<HandledFault> handledFault = {};
     std::uint32_t faultSignal() const {

@@ -49,16 +49,7 @@ std::string faultText(std::uint32_t signal, std::uint32_t signalCode, model::Run
   return std::format("{} at address {:#x}", name, address.value);
 }
 
-}  // namespace
-
-std::string reasonText(const model::Trace::Summary& summary) {
-  if (const auto& first = summary.handledFault) {
-    const std::string text = faultText(first->signal, first->code, first->address);
-    if (first->endedProcess) return text + "; its handler ended the process";
-    const std::string again =
-        first->signal == summary.signal ? "it again" : model::signalName(summary.signal);
-    return std::format("{}; its handler raised {}", text, again);
-  }
+std::string snappedFor(const model::Trace::Summary& summary) {
   switch (summary.reason) {
     case model::TraceReason::Fault:
       return faultText(summary.signal, summary.signalCode, summary.faultAddress);
@@ -78,6 +69,25 @@ std::string reasonText(const model::Trace::Summary& summary) {
       break;
   }
   return "reason unknown";
+}
+
+}  // namespace
+
+std::string reasonText(const model::Trace::Summary& summary) {
+  using Then = model::Trace::Summary::HandledFault::Then;
+  const auto& first = summary.handledFault;
+  if (!first) return snappedFor(summary);
+  const std::string text = faultText(first->signal, first->code, first->address);
+  switch (first->then) {
+    case Then::EndedProcess:
+      return text + "; its handler ended the process";
+    case Then::Runs:
+      return std::format("{}; thread {} was in its handler of {}", snappedFor(summary),
+                         model::threadNumber(first->thread), text);
+    default:
+      return std::format("{}; its handler raised {}", text,
+                         first->signal == summary.signal ? "it again" : model::signalName(summary.signal));
+  }
 }
 
 std::vector<std::string> groupLines(const model::Trace::Summary& summary, const std::string& snap) {

@@ -60,10 +60,10 @@ std::shared_ptr<const ThreadSource> ThreadSource::build(const std::shared_ptr<Tr
   }
   const WalkState& end = walker.state();
   source->m_handledFault = end.handledFault;
-  if (const auto* handler = end.faultHandler();
-      handler != nullptr && !end.died && source->m_input.timeline.atFault) {
+  if (const auto* handler = end.faultHandler(); handler != nullptr && !end.died) {
+    using Then = model::Trace::Summary::HandledFault::Then;
     source->m_handledFault = handler->fault;
-    source->m_handledFault->endedProcess = true;
+    source->m_handledFault->then = source->m_input.timeline.atFault ? Then::EndedProcess : Then::Runs;
   }
   if (source->m_handledFault)
     source->m_fault = lastOutside ? lastOutside : lastFault;

@@ -2612,6 +2612,10 @@ von der Befehlszeile</translation>
         <translation>%1; die Signalbehandlung beendete den Prozess</translation>
     </message>
     <message>
+        <source>%1; thread %2 was in its handler of %3</source>
+        <translation>%1; Thread %2 war in seiner Signalbehandlung: %3</translation>
+    </message>
+    <message>
         <source>%1; its handler raised it again</source>
         <translation>%1; die Signalbehandlung löste es erneut aus</translation>
     </message>

@@ -30,9 +30,10 @@ class CommandLineTest : public QObject {
     QTest::newRow("recover") << "recover" << QStringList{"DIR"};
     QTest::newRow("profile") << "profile" << QStringList{"SNAP",  "--output", "--add",   "run --profile",
                                                          "--pid", "--for",    "-- PROG", "--forget"};
-    QTest::newRow("print") << "print" << QStringList{"SNAP",     "--thread", "--last",        "--tree",
-                                                     "--format", "json",     "--source-path", "--values",
-                                                     "--frame",  "--global", "--history",     "--to-fault"};
+    QTest::newRow("print") << "print"
+                           << QStringList{"SNAP",      "--thread",      "--last",   "--tree",  "--format",
+                                          "json",      "--source-path", "--values", "--frame", "--global",
+                                          "--history", "--to-fault",    "--lines"};
     QTest::newRow("query") << "query" << QStringList{"SNAP",    "QUESTION", "--thread", "--at",
                                                      "--limit", "--format", "goto"};
     QTest::newRow("compare") << "compare" << QStringList{"GOOD", "BAD", "--thread", "--context", "--format"};

@@ -95,11 +95,46 @@ class ReportedFaultsTest : public QObject {
     QVERIFY2(json.trimmed().endsWith('}') && json.contains("\"fault\""), json.right(200).constData());
   }
 
+  void codeWithoutLinesIsLeftOutIfAskedFor() {
+    runIt(10, "_exit");
+    const QString snap = m_line->snaps().value(0);
+    const QByteArray all = m_line->traceback({"print", "--tree", snap}).out;
+    QVERIFY2(all.contains("libwithout_lines.so") && all.contains("without_lines()"), all.constData());
+    const QByteArray known = m_line->traceback({"print", "--tree", "--lines", snap}).out;
+    QVERIFY2(!known.contains("libwithout_lines.so") && !known.contains("without_lines()"), known.constData());
+    QVERIFY2(known.contains("report()") && known.contains("<-- fault"), known.constData());
+    // What is left is as it was.
+    const auto everything = all.split('\n');
+    for (const QByteArray& line : known.split('\n')) QVERIFY2(everything.contains(line), line.constData());
+    const QByteArray few = m_line->traceback({"print", "--to-fault", "--lines", "--last", "2", snap}).out;
+    QCOMPARE(few.count("reporting.c:"), 2);
+    const QByteArray json = m_line->traceback({"print", "--format", "json", "--lines", snap}).out;
+    QVERIFY(json.contains("\"reporting.c\"") || json.contains("reporting.c\""));
+    for (const QByteArray& line : json.split('\n'))
+      QVERIFY2(!line.contains("\"kind\":\"line\"") || line.contains("\"line\":"), line.constData());
+  }
+
   // Whoever jumps out of the handler goes on, and what somebody else sent is no fault of this program's.
   void aProgramThatGetsOverItIsNotSnapped() {
     QCOMPARE(runIt(10, "jump").status, 6);
     QCOMPARE(runIt(10, "_exit", "sent").status, 3);
     QCOMPARE(m_line->snaps(), QStringList());
+  }
+
+  // Handlers that wait for a lock which the fault left taken are ended by somebody else.
+  void aProcessThatWasKilledInItsHandlerShowsTheFault() {
+    QCOMPARE(runIt(10, "kill").status, 128 + SIGKILL);
+    QCOMPARE(m_line->snaps(), QStringList());
+    QCOMPARE(m_line->traceback({"recover"}).status, 0);
+    QCOMPARE(m_line->snaps().size(), 1);
+    const QByteArray text = m_line->traceback({"print", m_line->snaps()[0]}).out;
+    QVERIFY2(text.contains(
+                 "recovered after it was killed; thread 1 was in its handler of SIGSEGV at address 0x8\n"),
+             text.left(200).constData());
+    QCOMPARE(text.count("<-- fault"), 1);
+    const QByteArray toFault = m_line->traceback({"print", "--to-fault", m_line->snaps()[0]}).out;
+    QVERIFY2(toFault.contains("// the fault") && toFault.contains(" entries after the fault"),
+             toFault.constData());
   }
 
   void thePolicyHoldsForItToo() {

@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "model/function_name.h"
+#include "model/text_format.h"
 #include "model/utf8.h"
 
 namespace traceback::views {
@@ -215,15 +216,7 @@ QString faultText(std::uint32_t signal, std::uint32_t code, model::RuntimeAddr a
   return text;
 }
 
-}  // namespace
-
-QString reasonText(const model::Trace::Summary& summary) {
-  if (const auto& first = summary.handledFault) {
-    const QString text = faultText(first->signal, first->code, first->address);
-    if (first->endedProcess) return Words::tr("%1; its handler ended the process").arg(text);
-    if (first->signal == summary.signal) return Words::tr("%1; its handler raised it again").arg(text);
-    return Words::tr("%1; its handler raised %2").arg(text, signalName(summary.signal));
-  }
+QString snappedFor(const model::Trace::Summary& summary) {
   switch (summary.reason) {
     case model::TraceReason::Fault:
     case model::TraceReason::Abort:
@@ -250,6 +243,21 @@ QString reasonText(const model::Trace::Summary& summary) {
       break;
   }
   return Words::tr("Snap");
+}
+
+}  // namespace
+
+QString reasonText(const model::Trace::Summary& summary) {
+  using Then = model::Trace::Summary::HandledFault::Then;
+  const auto& first = summary.handledFault;
+  if (!first) return snappedFor(summary);
+  const QString text = faultText(first->signal, first->code, first->address);
+  if (first->then == Then::EndedProcess) return Words::tr("%1; its handler ended the process").arg(text);
+  if (first->then == Then::Runs)
+    return Words::tr("%1; thread %2 was in its handler of %3")
+        .arg(snappedFor(summary), QString::number(model::threadNumber(first->thread)), text);
+  if (first->signal == summary.signal) return Words::tr("%1; its handler raised it again").arg(text);
+  return Words::tr("%1; its handler raised %2").arg(text, signalName(summary.signal));
 }
 
 QString duration(std::uint64_t nanoseconds) {

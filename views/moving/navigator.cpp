@@ -37,7 +37,9 @@ void Navigator::setTrace(std::shared_ptr<const model::Trace> trace) {
   if (m_trace && !m_trace->threads.empty()) {
     m_entries.resize(m_trace->threads.size());
     m_thread = {0};
-    for (std::uint32_t i = 0; i < m_entries.size(); ++i) {
+    // The one at fault is the first; of a process that met none, one that handles a fault.
+    const auto& handled = m_trace->summary.handledFault;
+    for (std::uint32_t i = handled ? handled->thread.value : 0; i < m_entries.size(); ++i) {
       m_entries[i] = model::initialPosition(*m_trace->threads[i]);
       if (m_entries[i]) {
         m_thread = {i};

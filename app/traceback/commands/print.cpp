@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <format>
+#include <utility>
 
 #include "app/traceback/command.h"
 #include "app/traceback/output.h"
@@ -32,6 +33,7 @@ struct PrintCall {
   std::string thread;
   std::uint64_t last = 0;  // 0: all
   bool toFault = false;
+  bool knownLines = false;
   bool tree = false;
   std::string format = "text";
   std::vector<std::string> sourcePaths;
@@ -43,9 +45,15 @@ struct PrintCall {
 
 constexpr std::size_t kBatch = 4096;
 
+// Whether --lines leaves it out. Not what a fault was met at.
+bool isLeftOut(const PrintCall& call, const model::Entry& entry) {
+  return call.knownLines && entry.kind == EntryKind::Line && entry.line == 0 &&
+         (entry.flags & (model::kEntryFault | model::kEntryAtOtherFault)) == 0;
+}
+
 // What --last counts: as JSON every entry; as text the lines, beside which other things may be told.
-bool isCounted(const PrintCall& call, EntryKind kind) {
-  return call.format == "json" || kind == EntryKind::Line;
+bool isCounted(const PrintCall& call, const model::Entry& entry) {
+  return (call.format == "json" || entry.kind == EntryKind::Line) && !isLeftOut(call, entry);
 }
 
 // Behind the entries to print. To the fault: with the signal that it was told by.
@@ -65,7 +73,7 @@ EntryIndex firstToPrint(const PrintCall& call, const ThreadTrace& thread, EntryI
     const EntryIndex begin = end - std::min<EntryIndex>(end, kBatch);
     const auto entries = thread.entries(begin, end - begin);
     for (EntryIndex i = end; i > begin; --i) {
-      if (isCounted(call, entries[i - 1 - begin].kind) && --wanted == 0) return i - 1;
+      if (isCounted(call, entries[i - 1 - begin]) && --wanted == 0) return i - 1;
     }
     end = begin;
   }
@@ -83,15 +91,23 @@ void printThread(const Trace& trace, model::ThreadIndex index, const PrintCall& 
     if (thread.entryCount() == 0) sayLine("  nothing was recorded");
   }
   const std::int32_t outermost = call.tree ? model::outermostDepth(thread, first) : 0;
+  std::vector<std::string> calls;  // in which nothing was printed yet
   const model::TextRows rows(trace, sources,
                              call.tree ? model::TextRows::Shape::Tree : model::TextRows::Shape::Flat);
   for (EntryIndex begin = first; begin < last; begin += kBatch) {
     const auto entries = thread.entries(begin, std::min<EntryIndex>(kBatch, last - begin));
     for (std::size_t i = 0; i < entries.size(); ++i) {
+      const model::Entry& entry = entries[i];
+      if (isLeftOut(call, entry)) continue;
       if (json) {
-        sayLine("{}", model::entryJson(trace, index, begin + i, entries[i]));
-      } else if (rows.shows(entries[i].kind)) {
-        sayLine("{}", rows.row(entries[i], outermost));
+        sayLine("{}", model::entryJson(trace, index, begin + i, entry));
+      } else if (call.knownLines && entry.kind == EntryKind::Return && !calls.empty()) {
+        calls.pop_back();
+      } else if (call.knownLines && entry.kind == EntryKind::Call && rows.shows(entry.kind)) {
+        calls.push_back(rows.row(entry, outermost));
+      } else if (rows.shows(entry.kind)) {
+        for (const std::string& each : std::exchange(calls, {})) sayLine("{}", each);
+        sayLine("{}", rows.row(entry, outermost));
       }
     }
   }
@@ -208,6 +224,9 @@ void addPrint(CLI::App& app, Action& chosen) {
   command->add_flag(
       "--to-fault", call->toFault,
       "Without what threads did after the fault: a handler of it, and others until they stopped");
+  command->add_flag(
+      "--lines", call->knownLines,
+      "Only code whose source lines are known: without libraries that hold no debug information");
   command->add_flag("--tree", call->tree, "Indent by calls");
   command->add_option("--format", call->format, "text, or json: one object a line (default: text)")
       ->check(CLI::IsMember({"text", "json"}));

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+int without_lines(int rounds);  // of a library without debug information
+
 static volatile int lines, rounds;
 static const char* ending;
 static sigjmp_buf start;
@@ -43,6 +45,7 @@ static void report(int number) {
   if (ends("_exit after looking around")) lookAround();
   if (ends("_exit")) startOther();
   if (strncmp(ending, "_exit", 5) == 0) _exit(3);
+  if (ends("kill")) kill(getpid(), SIGKILL);
   if (ends("exit")) exit(4);
   if (ends("quick_exit")) quick_exit(5);
   signal(number, SIG_DFL);
@@ -55,6 +58,7 @@ int main(int argc, char** argv) {
   if (argc < 3) return 2;
   rounds = atoi(argv[1]);
   ending = argv[2];
+  lines = without_lines(rounds);
   signal(SIGSEGV, report);
   signal(SIGABRT, report);
   if (sigsetjmp(start, 1) != 0) exit(6);
