@@ -167,8 +167,9 @@ std::vector<VirtAddr> landingPads(std::span<const std::byte> bytes, VirtAddr add
                                   std::uint64_t size) {
   Lsda lsda;
   lsda.address = address;
-  (void)parseCallSites(bytes, start, size, lsda);
   std::vector<VirtAddr> pads;
+  if (const auto front = parseCallSites(bytes, start, size, lsda); !front && lsda.callSites.empty())
+    return pads;
   for (const CallSite& site : lsda.callSites)
     if (site.landingPad.value != 0) pads.push_back(site.landingPad);
   return pads;
