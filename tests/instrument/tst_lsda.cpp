@@ -11,7 +11,6 @@
 
 using namespace traceback;
 using namespace traceback::instrument;
-using model::VirtAddr;
 
 namespace {
 
