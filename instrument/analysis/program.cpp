@@ -92,8 +92,9 @@ SkipReason decodeFunction(const Program& program, Function& f) {
 
 SkipReason findLandingPads(const Program& program, const Fde& fde, Function& f) {
   if (fde.lsda.value == 0) return SkipReason::None;
-  f.landingPads = readLandingPads(*program.image, program.ehFrame, fde);
-  return readLsda(*program.image, program.ehFrame, fde) ? SkipReason::None : SkipReason::BadExceptionTable;
+  const auto lsda = readLsda(*program.image, program.ehFrame, fde);
+  f.landingPads = lsda ? landingPads(*lsda) : readLandingPads(*program.image, program.ehFrame, fde);
+  return lsda ? SkipReason::None : SkipReason::BadExceptionTable;
 }
 
 void skipOverlaps(std::vector<Function>& functions) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <format>
 #include <set>
+#include <tuple>
 
 namespace traceback::instrument {
 
@@ -163,16 +164,19 @@ Result<Lsda> parseLsda(std::span<const std::byte> bytes, VirtAddr address, VirtA
   return lsda;
 }
 
+std::vector<VirtAddr> landingPads(const Lsda& lsda) {
+  std::vector<VirtAddr> pads;
+  for (const CallSite& site : lsda.callSites)
+    if (site.landingPad.value != 0) pads.push_back(site.landingPad);
+  return pads;
+}
+
 std::vector<VirtAddr> landingPads(std::span<const std::byte> bytes, VirtAddr address, VirtAddr start,
                                   std::uint64_t size) {
   Lsda lsda;
   lsda.address = address;
-  std::vector<VirtAddr> pads;
-  if (const auto front = parseCallSites(bytes, start, size, lsda); !front && lsda.callSites.empty())
-    return pads;
-  for (const CallSite& site : lsda.callSites)
-    if (site.landingPad.value != 0) pads.push_back(site.landingPad);
-  return pads;
+  std::ignore = parseCallSites(bytes, start, size, lsda);
+  return landingPads(lsda);
 }
 
 std::vector<VirtAddr> readLandingPads(const loader::ElfImage& image, const EhFrame& frame, const Fde& fde) {

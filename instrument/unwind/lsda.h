@@ -52,9 +52,10 @@ struct Lsda {
 model::Result<Lsda> parseLsda(std::span<const std::byte> bytes, model::VirtAddr address,
                               model::VirtAddr start, std::uint64_t size);
 
-// Where call sites lead, as far as they can be read, whatever else is wrong with the table: each may be
-// entered. (Basic blocks in sections of their own share one table, clang's way: behind the sites of one come
-// the headers of the next.)
+// Where its call sites lead: each may be entered.
+std::vector<model::VirtAddr> landingPads(const Lsda& lsda);
+// The same of a table that cannot be read to its end, as far as it can. (Basic blocks in sections of their
+// own share one table, clang's way: behind the sites of one come the headers of the next.)
 std::vector<model::VirtAddr> landingPads(std::span<const std::byte> bytes, model::VirtAddr address,
                                          model::VirtAddr start, std::uint64_t size);
 

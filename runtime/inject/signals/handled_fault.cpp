@@ -72,11 +72,10 @@ FaultHandling::FaultHandling(int signal, const siginfo_t& info, const ucontext_t
   if (!hasLevel || handledFault(reinterpret_cast<std::uint64_t>(__builtin_frame_address(0))) != nullptr)
     return;
   m_isKept = true;
-  const bool hasAddress = signal != SIGABRT && signal != SIGSYS;
   t.handled = {.context = &context,
                .time = timeStamp(),
                .pc = static_cast<std::uint64_t>(context.uc_mcontext.gregs[REG_RIP]),
-               .address = hasAddress ? reinterpret_cast<std::uint64_t>(info.si_addr) : 0,
+               .address = faultAddressOf(signal, info),
                .signal = static_cast<std::uint32_t>(signal),
                .code = info.si_code,
                .position = positionOf(*segmentOf(t, t.level - 1)),

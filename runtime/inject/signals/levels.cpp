@@ -43,20 +43,6 @@ void resumeAt(Thread& t, unsigned to, unsigned from) {
   useLevel(t, to);
 }
 
-std::uint64_t faultAddressOf(int signal, const siginfo_t& info) {
-  if (info.si_code <= 0) return 0;
-  switch (signal) {
-    case SIGSEGV:
-    case SIGBUS:
-    case SIGILL:
-    case SIGFPE:
-    case SIGTRAP:
-      return reinterpret_cast<std::uint64_t>(info.si_addr);
-    default:
-      return 0;
-  }
-}
-
 void writeSignalBegin(Thread& t, unsigned level, std::uint64_t sequence, int signal, const siginfo_t& info,
                       const ucontext_t& context, std::uint16_t flags) {
   using Field = format::SignalBeginField;
@@ -92,6 +78,20 @@ void leaveForkingHandler(Thread& t) {
 }
 
 }  // namespace
+
+std::uint64_t faultAddressOf(int signal, const siginfo_t& info) {
+  if (info.si_code <= 0) return 0;
+  switch (signal) {
+    case SIGSEGV:
+    case SIGBUS:
+    case SIGILL:
+    case SIGFPE:
+    case SIGTRAP:
+      return reinterpret_cast<std::uint64_t>(info.si_addr);
+    default:
+      return 0;
+  }
+}
 
 bool isAbandoned(const HandlerFrame& frame, std::uint64_t stackPointer) {
   const auto onAlternate = [&frame](std::uint64_t address) {

@@ -34,6 +34,9 @@ void endSignal(const Interrupted& interrupted, ucontext_t& context);
 // True if there were any.
 bool leaveAbandonedLevels(Thread& thread, std::uint64_t stackPointer);
 
+// Of the memory or the instruction that the signal is about; 0 if it is about none, or was sent.
+std::uint64_t faultAddressOf(int signal, const siginfo_t& info);
+
 // Whether that handler was left, judged by the stack pointer.
 bool isAbandoned(const HandlerFrame& frame, std::uint64_t stackPointer);
 
