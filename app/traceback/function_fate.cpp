@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "app/traceback/say.h"
+#include "instrument/analysis/eligibility.h"
 #include "loader/map/map_view.h"
 #include "model/demangle.h"
 #include "model/utf8.h"
@@ -64,7 +65,10 @@ bool isNamed(const FunctionFate& fate, std::string_view name) {
 
 model::Result<std::vector<FunctionFate>> fatesIn(const loader::ElfImage& image) {
   const Elf64_Shdr* section = image.section(format::kMapSection);
-  return section == nullptr ? instrument::functionFates(image, {}) : fatesInMap(image, section);
+  if (section != nullptr) return fatesInMap(image, section);
+  instrument::Options options;
+  if (const auto slot = instrument::threadSlotBeside(image); slot != 0) options.threadSlot = slot;
+  return instrument::functionFates(image, options);  // as `traceback run` would have it
 }
 
 std::vector<const FunctionFate*> fatesOf(const std::vector<FunctionFate>& fates,

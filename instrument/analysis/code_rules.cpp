@@ -1,8 +1,10 @@
 #include "instrument/analysis/code_rules.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace traceback::instrument {
@@ -85,11 +87,24 @@ void skipPatchable(Program& program) {
   }
 }
 
+// push rbp; mov rbp, rsp, in the encoding that V8's own assembler alone uses; push the frame's type (v8,
+// src/builtins/x64/builtins-x64.cc, JSEntry).
+constexpr auto kMachineEntry = std::to_array<std::uint8_t>({0x55, 0x48, 0x8b, 0xec, 0x6a});
+
+void skipMachineEntries(Program& program) {
+  for (Function& f : program.functions) {
+    const auto bytes = program.codeAt(f.start, kMachineEntry.size());
+    if (f.skip == SkipReason::None && std::ranges::equal(bytes, std::as_bytes(std::span(kMachineEntry))))
+      f.skip = SkipReason::MachineEntry;
+  }
+}
+
 }  // namespace
 
 void applyCodeRules(Program& program) {
   skipRestartable(program);
   skipPatchable(program);
+  skipMachineEntries(program);
 }
 
 }  // namespace traceback::instrument

@@ -11,6 +11,8 @@ namespace traceback::instrument {
 //   0x53053053 in front of the abort address that they hold, which the kernel checks too.
 //   functions that are made to be patched while they run: __patchable_function_entries (GCC, Clang), and
 //   xray_instr_map (XRay, compiler-rt/lib/xray)
+//   V8's entries into JavaScript, if they have unwind tables (since V8 14): it looks for return addresses in
+//   its embedded builtins, of which they are a part
 void applyCodeRules(Program& program);
 
 }  // namespace traceback::instrument

@@ -176,6 +176,7 @@ class Walker {
   void noteReading(model::Entry& pending) const;
   void noteSeen(const Shown& before);
   void emit(model::Entry entry);  // behind what is pending
+  void throwByOwnLibrary();
   void flush();
   void markPending(std::uint16_t flags);
   void markUntracedCall(const Exit& exit);

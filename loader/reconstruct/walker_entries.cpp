@@ -44,6 +44,16 @@ void Walker::emit(Entry entry) {
   m_out->push_back(entry);
 }
 
+// Where the last line ends, in a call.
+void Walker::throwByOwnLibrary() {
+  auto entry = make(EntryKind::Exception);
+  if (m_state.pending && m_state.pending->kind == EntryKind::Line)
+    entry.address = entry.last = m_state.pending->last;
+  else
+    entry.module = {};  // its place is not known
+  emit(entry);
+}
+
 void Walker::markPending(std::uint16_t flags) {
   if (m_state.pending && m_state.pending->kind == EntryKind::Line) m_state.pending->flags |= flags;
 }

@@ -101,6 +101,7 @@ enum class SkipReason : std::uint32_t {
   Excluded = 19,  // by the user
   PatchedWhileRunning = 20,  // __patchable_function_entries, XRay: somebody rewrites its code
   SplitStack = 21,  // -fsplit-stack: its return addresses are calculated with
+  MachineEntry = 22,  // where a virtual machine's own frames begin, which it walks
   Count
 };
 

@@ -55,6 +55,8 @@ constexpr std::string_view skipReasonName(SkipReason reason) {
       return "made to be patched while running";
     case SplitStack:
       return "split stack";
+    case MachineEntry:
+      return "entry of a virtual machine";
     case Count:
       break;
   }
@@ -113,6 +115,9 @@ constexpr std::string_view skipReasonSentence(SkipReason reason) {
       return "its code is made to be rewritten while it runs (patchable entry or XRay)";
     case SplitStack:
       return "it is compiled for split stacks, which calculate with return addresses";
+    case MachineEntry:
+      return "it is where the frames of a virtual machine begin (V8's entry into JavaScript), which walks "
+             "them itself and knows return addresses by the code that they are in";
     case Count:
       break;
   }

@@ -213,6 +213,13 @@ class PlanTest : public QObject {
     QVERIFY(original.head["untraced"].toString().contains("thread-local storage of "));
   }
 
+  // `traceback instrument` refuses it, `traceback run` does not.
+  void functionsOfAProgramWithMuchThreadStorageOfItsOwnAreThoseThatRunTraces() {
+    const Ran ran = m_line.traceback({"info", "--why", "main", ON_DEMAND_PROGRAM "_own"});
+    QCOMPARE(ran.err, QByteArray());
+    QVERIFY2(ran.out.contains("main, ") && ran.out.contains(": traced"), ran.out.constData());
+  }
+
   void aLibraryThatIsNotFoundIsNamed() {
     const QString elsewhere = m_line.path("moved");
     QVERIFY(QFile::copy(ON_DEMAND_ORIGIN_PROGRAM, elsewhere));

@@ -8,7 +8,8 @@ import tempfile
 
 REASONS = ("none", "bad decode", "branch into an instruction", "no room for a jump", "jump target in the entry window", "interior address taken", "calls itself",
            "signal frame", "startup code", "IFUNC resolver", "bad unwind info", "bad exception table", "overlapping functions", "unsafe instruction",
-           "flags live at entry", "restartable sequence", "out of reach", "linked to skipped code", "codes exhausted", "excluded")
+           "flags live at entry", "restartable sequence", "out of reach", "linked to skipped code", "codes exhausted", "excluded", "patched while running",
+           "split stack", "entry of a virtual machine")
 
 
 @dataclasses.dataclass(frozen=True)

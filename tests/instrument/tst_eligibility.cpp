@@ -84,6 +84,33 @@ constexpr char kReadsReturnAddress[] = R"(
   .section .note.GNU-stack,"",@progbits
 )";
 
+// Its own assembler's mov rbp, rsp, and that of others.
+constexpr char kMachineEntry[] = R"(
+  .text
+  .globl enter
+  .type enter, @function
+enter: .cfi_startproc
+  push %rbp
+  .byte 0x48, 0x8b, 0xec
+  push $2
+  sub $8, %rsp
+  call other
+  add $16, %rsp
+  pop %rbp
+  ret
+  .cfi_endproc
+  .globl other
+  .type other, @function
+other: .cfi_startproc
+  push %rbp
+  mov %rsp, %rbp
+  push $2
+  pop %rax
+  pop %rbp
+  ret
+  .cfi_endproc
+)";
+
 constexpr char kRestartable[] = R"(
   .text
   .globl sequence
@@ -263,6 +290,15 @@ class TestEligibility : public QObject {
       QCOMPARE(report->skipped.at("restartable sequence"), 1u);
       QVERIFY(report->instrumented >= 1);
     }
+  }
+
+  // V8 looks for the return addresses of its own frames in its builtins, and their entries are among these.
+  void entryIntoAVirtualMachineIsLeftAlone() {
+    QCOMPARE(build("machine", kMachineEntry, {"-shared"}, ".s"), QString());
+    const auto report = instrumented(path("machine"));
+    QVERIFY2(report, report ? "" : report.error().text().c_str());
+    QCOMPARE(report->skipped.at("entry of a virtual machine"), 1u);
+    QCOMPARE(report->instrumented, 1u);
   }
 
   void functionMadeToBePatchedIsLeftAlone() {

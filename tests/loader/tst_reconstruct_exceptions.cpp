@@ -95,6 +95,56 @@ class ExceptionsTest : public QObject {
     QCOMPARE(got.notes(), std::string());
   }
 
+  // A C++ library that is linked in is called past the runtime, which leaves no record of what is thrown.
+  void callOfItsOwnThrowerIsAnException() {
+    constexpr std::string_view map = R"(
+      function main 1000
+      dag
+      a 4 call 3000 b
+      dag
+      b 4 return returnpoint
+      dag
+      p 4 return pad
+      function g 3000
+      dag
+      a 4 call 5000 z
+      dag
+      z 4 return returnpoint
+      function __cxa_throw 5000
+      dag
+      a 4 call 6000 -
+      function _Unwind_RaiseException 6000
+      dag
+      a 4 tail 0
+    )";
+    const auto got = reconstruct({.map = map, .ring = R"(
+      main.a
+      g.a
+      __cxa_throw.a
+      _Unwind_RaiseException.a
+      main.p
+      thread-end
+    )"});
+    compare(got.text, R"(
+    call main
+    main 1000-1003
+      call g
+      g 3000-3003
+      exception
+        call __cxa_throw
+        __cxa_throw 5000-5003
+          call _Unwind_RaiseException
+          _Unwind_RaiseException 6000-6003
+          return _Unwind_RaiseException
+        return __cxa_throw interrupted
+      return g interrupted
+    main 1008-100b catch
+    return main
+    sync 2
+    )");
+    QCOMPARE(got.notes(), std::string());
+  }
+
   // main calls outer, that an untraced function, that leaf, which throws: what follows is not called by leaf.
   void whatCatchesAnExceptionUnseenIsNotTheThrower() {
     const auto got = reconstruct({.map = kUnseenCatch, .ring = R"(
