@@ -11,7 +11,7 @@ namespace traceback::instrument {
 //   0x53053053 in front of the abort address that they hold, which the kernel checks too.
 //   functions that are made to be patched while they run: __patchable_function_entries (GCC, Clang), and
 //   xray_instr_map (XRay, compiler-rt/lib/xray)
-//   V8's entries into JavaScript, if they have unwind tables (since V8 14): it looks for return addresses in
+//   V8's entries into JavaScript, where they have unwind tables (workerd's): it looks for return addresses in
 //   its embedded builtins, of which they are a part
 void applyCodeRules(Program& program);
 
