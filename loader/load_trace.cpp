@@ -251,7 +251,7 @@ class SnapLoader {
                        i < m_mapProblems.size() ? m_mapProblems[i] : "missing"),
            withoutMap[i]);
     }
-    m_context->names.freeze(trace->functions, trace->files);
+    m_context->names.freeze(*trace);
     return trace;
   }
 

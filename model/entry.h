@@ -11,7 +11,7 @@ enum class EntryKind : std::uint8_t {
   Line,       // a source line ran, or, without line information, a block of instructions
   Call,       // control entered a function; the entry's function is the callee, its depth the callee's
   Return,     // control left a function; the entry's function is the one left, its depth that one's
-  Exception,  // a C++ exception
+  Exception,  // a C++ exception; detail: see Trace::exceptionType()
   Signal,     // a signal arrived; detail: its number
   Sync,       // thread start or end, a wait, fork and the like; detail: SyncCause
   Gap,        // records are missing, or it is not known what ran; detail: GapCause

@@ -104,6 +104,11 @@ void addFlags(std::string& json, const Entry& entry) {
   if (any) json += ']';
 }
 
+std::string typeText(const Trace& trace, const Entry& exception) {
+  const auto type = trace.exceptionType(exception.detail);
+  return type.empty() ? std::string() : ' ' + printable(type);
+}
+
 }  // namespace
 
 std::string_view kindName(EntryKind kind) {
@@ -163,7 +168,7 @@ std::string entryText(const Trace& trace, const Entry& entry) {
     case EntryKind::Return:
       return "return from " + function + remarks(entry);
     case EntryKind::Exception:
-      return withPlace("C++ exception", place) + remarks(entry);
+      return withPlace("C++ exception" + typeText(trace, entry), place) + remarks(entry);
     case EntryKind::Signal:
       return withPlace(signalName(entry.detail), place) + remarks(entry);
     case EntryKind::Sync:
@@ -190,6 +195,10 @@ std::string entryJson(const Trace& trace, ThreadIndex thread, EntryIndex index, 
       entry.depth, module ? std::format("\"{:#x}\"", entry.address.value) : "null",
       time ? std::to_string(time->value) : "null");
   if (entry.kind == EntryKind::Signal) json += ",\"signal\":" + jsonString(signalName(entry.detail));
+  if (entry.kind == EntryKind::Exception) {
+    const auto type = trace.exceptionType(entry.detail);
+    json += ",\"type\":" + text(!type.empty(), type);
+  }
   if (entry.kind == EntryKind::Sync) json += ",\"cause\":" + jsonString(syncOf(entry.detail).key);
   if (entry.kind == EntryKind::Gap) json += ",\"cause\":" + jsonString(causeOf(entry.detail).key);
   addFlags(json, entry);

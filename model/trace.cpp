@@ -15,6 +15,10 @@ const Module* Trace::module(ModuleId id) const { return at(modules, id); }
 const Function* Trace::function(FunctionId id) const { return at(functions, id); }
 const SourceFile* Trace::file(FileId id) const { return at(files, id); }
 
+std::string_view Trace::exceptionType(std::uint32_t detail) const {
+  return detail == 0 || detail > exceptionTypes.size() ? std::string_view() : exceptionTypes[detail - 1];
+}
+
 std::optional<Nanoseconds> Trace::wallClock(Ticks time) const {
   if (!clockStart || !clockEnd || clockEnd->ticks <= clockStart->ticks || time.value == 0) return {};
   if (clockEnd->realtime < clockStart->realtime) return {};  // the clock was set back: no rate to be had

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/chunk_cache.h"
@@ -183,12 +184,16 @@ class Trace {
   std::vector<Module> modules;
   std::vector<Function> functions;
   std::vector<SourceFile> files;
+  std::vector<std::string> exceptionTypes;
   std::vector<std::shared_ptr<const ThreadTrace>> threads;  // the one at fault first, then by tid
   LoadReport report;
 
   const Module* module(ModuleId id) const;  // null if none
   const Function* function(FunctionId id) const;
   const SourceFile* file(FileId id) const;
+  // The type of an Exception of that detail, as people write it ("std::out_of_range"); empty if that is not
+  // known. Of a type with a long name that is its beginning.
+  std::string_view exceptionType(std::uint32_t detail) const;
   // A time stamp as wall-clock time, by the clock pairs of the process; nothing if they are missing.
   std::optional<Nanoseconds> wallClock(Ticks time) const;
 

@@ -46,17 +46,17 @@ bool isTaken(const format::BlockEntry& block, std::uint32_t path) {
   return set == ((block.flags & format::kBlockBitTaken) != 0);
 }
 
-void addPath(const ResolvedDag& dag, const DagPath& path, std::uint64_t times,
-             model::BranchProfile& profile) {
-  const std::string buildId = dag.map->buildId();
+// By address; put into the profile once all is counted, for a path is met in many words.
+using Counts = std::unordered_map<std::uint32_t, model::BlockCounts>;
+
+void addPath(const ResolvedDag& dag, const DagPath& path, std::uint64_t times, Counts& counts) {
   for (std::size_t i = 0; i < path.blocks.size(); ++i) {
     const auto& block = dag.map->block(path.blocks[i].function, path.blocks[i].block);
     const bool branches = block.end == format::BlockEnd::Branch && block.bit < format::kMaxPathBits;
-    profile.add(buildId, block.start,
-                {.ran = times,
-                 .branched = branches ? times : 0,
-                 .taken = branches && isTaken(block, dag.path) ? times : 0,
-                 .begun = i == 0 ? times : 0});
+    counts[block.start].add({.ran = times,
+                             .branched = branches ? times : 0,
+                             .taken = branches && isTaken(block, dag.path) ? times : 0,
+                             .begun = i == 0 ? times : 0});
   }
 }
 
@@ -75,16 +75,22 @@ model::Result<BranchCounting> countBranches(const std::filesystem::path& file,
   auto threads = findThreads(*snap, contents, report);
   BranchCounting counting;
   DagPath path;
+  std::unordered_map<const MapView*, Counts> counted;
   for (const auto& [word, times] : timesOfRecords(threads, counting)) {
     const auto dag = modules.table->resolve(word);
-    if (!dag || dag->map == nullptr || dag->map->buildId().empty() || dag->map->header().version == 1) {
+    if (!dag || dag->map == nullptr || dag->map->header().buildIdSize == 0 ||
+        dag->map->header().version == 1) {
       counting.withoutMap += times;
       continue;
     }
     decodePath(*dag->map, dag->dag, dag->path, path);
     if (!path.explained) continue;
     counting.records += times;
-    addPath(*dag, path, times, profile);
+    addPath(*dag, path, times, counted[dag->map]);
+  }
+  for (const auto& [map, counts] : counted) {
+    const std::string buildId = map->buildId();
+    for (const auto& [address, blocks] : counts) profile.add(buildId, address, blocks);
   }
   // The program itself, if it is traced, is bound before its libraries.
   if (modules.table->size() != 0)

@@ -10,8 +10,6 @@ namespace traceback::loader {
 
 namespace {
 
-constexpr MapFunction kNoFunction = 0xFFFF'FFFF;
-
 // "f" of "f.cold" and "f.cold.3"; empty if the name is no such.
 std::string_view nameOfWhole(std::string_view name) {
   const auto at = name.find(".cold");
@@ -90,6 +88,7 @@ void TraceNames::findWholes(std::uint32_t module) {
     wholes[i] = i;
     const auto name = map.functionName(i);
     if (name.empty()) continue;
+    if (name == kThrower) m_perModule[module].thrower = i;
     const auto [at, added] = byName.try_emplace(name, i);
     if (!added) at->second = kNoFunction;
   }
@@ -272,10 +271,25 @@ void TraceNames::addChecksums() {
   }
 }
 
-void TraceNames::freeze(std::vector<model::Function>& functions, std::vector<model::SourceFile>& files) {
+bool TraceNames::isThrower(std::uint32_t module, MapFunction function) const {
+  return m_perModule[module].thrower == function;
+}
+
+void TraceNames::needExceptionType(const std::string& name) {
+  if (name.empty() || !m_exceptionTypeNumbers.emplace(name, m_exceptionTypes.size() + 1).second) return;
+  m_exceptionTypes.push_back(name);
+}
+
+std::uint32_t TraceNames::exceptionType(const std::string& name) const {
+  const auto known = m_exceptionTypeNumbers.find(name);
+  return known == m_exceptionTypeNumbers.end() ? 0 : known->second;
+}
+
+void TraceNames::freeze(model::Trace& trace) {
   addChecksums();
-  functions = std::move(m_functions);
-  files = std::move(m_files);
+  trace.functions = std::move(m_functions);
+  trace.files = std::move(m_files);
+  trace.exceptionTypes = std::move(m_exceptionTypes);
   m_lines.clear();
   m_inlineIds.clear();
   m_fileIds.clear();

@@ -30,6 +30,9 @@ struct BlockLine {
   InlineStackId inlined = 0;
 };
 
+// What throws the exceptions of C++ (Itanium C++ ABI, 2.4.3).
+inline constexpr std::string_view kThrower = "__cxa_throw";
+
 class TraceNames {
  public:
   // A line source a module, in the table's order; each may be null.
@@ -41,6 +44,7 @@ class TraceNames {
   void needFunction(std::uint32_t module, MapFunction function);
   // Of a call or jump through a stub at that address, to a function of another file.
   void needStub(std::uint32_t module, std::uint32_t address);
+  void needExceptionType(const std::string& name);
 
   // The lines of a block, in address order, without holes; at least one.
   std::span<const BlockLine> linesOf(std::uint32_t module, MapFunction function, std::uint32_t block) const;
@@ -49,19 +53,25 @@ class TraceNames {
   // What a stub leads to; none if it is not known. And its linkage name.
   model::FunctionId stubFunction(std::uint32_t module, std::uint32_t address) const;
   std::string_view stubName(std::uint32_t module, std::uint32_t address) const;
+  // The detail that Trace::exceptionType() takes; 0 without a name.
+  std::uint32_t exceptionType(const std::string& name) const;
   // The map function of which this one is a part; itself if it is whole.
   MapFunction wholeOf(std::uint32_t module, MapFunction function) const;
+  // Whether it is its module's own kThrower.
+  bool isThrower(std::uint32_t module, MapFunction function) const;
   std::span<const model::FunctionId> inlineStack(InlineStackId id) const { return m_inlineStacks[id]; }
   bool hasLines(std::uint32_t module) const { return m_hasLines[module]; }
 
-  // Ends the filling, and hands over the tables of functions and files.
-  void freeze(std::vector<model::Function>& functions, std::vector<model::SourceFile>& files);
+  // Ends the filling, and hands over the tables of functions, files and types.
+  void freeze(model::Trace& trace);
 
  private:
+  static constexpr MapFunction kNoFunction = 0xFFFF'FFFF;
   struct PerModule {
     std::vector<std::uint32_t> blocks;  // by block of the map: 1 + index in m_ranges; 0: not yet
     std::vector<model::FunctionId> functions;  // by function of the map
     std::vector<MapFunction> wholes;  // by function of the map
+    MapFunction thrower = kNoFunction;
     std::unordered_map<std::string, model::FunctionId> inlined;  // by name
     struct Stub {
       model::FunctionId function;
@@ -93,6 +103,8 @@ class TraceNames {
   std::vector<model::Function> m_functions;
   std::vector<model::SourceFile> m_files;
   std::unordered_map<std::string, model::FileId> m_fileIds;
+  std::vector<std::string> m_exceptionTypes;
+  std::unordered_map<std::string, std::uint32_t> m_exceptionTypeNumbers;
 };
 
 }  // namespace traceback::loader

@@ -413,16 +413,12 @@ void Walker::takeEvent(const Record& record, std::uint8_t segment) {
       endSignal(record, segment);
       break;
     case RecordType::Exception: {
-      auto entry = make(model::EntryKind::Exception);
-      entry.detail = record.detail();
-      entry.module = {};  // unless its place is known
-      if (const auto place = m_input.modules->original({record.value(1).value_or(0)})) {
-        entry.module = {place->module};
-        entry.address = entry.last = place->address;
-      }
+      const model::RuntimeAddr pc{record.value(1).value_or(0)};
+      const auto thrown = m_readers[segment].text(record, 3);
+      if (m_fill != nullptr) m_fill->needExceptionType(thrown);
       if (m_state.exit.kind == Exit::Kind::Call) markUntracedCall(m_state.exit);
-      emit(entry);
-      m_state.exit.thrown = isThrower(record.value(1).value_or(0));
+      emitException(m_input.modules->original(pc), m_names.exceptionType(thrown));
+      m_state.exit.thrown = isThrower(pc.value);
       break;
     }
     case RecordType::ModuleLoad:

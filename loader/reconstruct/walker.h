@@ -176,7 +176,8 @@ class Walker {
   void noteReading(model::Entry& pending) const;
   void noteSeen(const Shown& before);
   void emit(model::Entry entry);  // behind what is pending
-  void throwByOwnLibrary();
+  std::optional<OriginalPlace> endOfLine() const;
+  void emitException(const std::optional<OriginalPlace>& place, std::uint32_t type);
   void flush();
   void markPending(std::uint16_t flags);
   void markUntracedCall(const Exit& exit);

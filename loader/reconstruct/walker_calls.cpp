@@ -15,8 +15,6 @@ const format::BlockEntry& headOf(const ResolvedDag& dag) {
   return dag.map->block(dag.dag.function, dag.dag.entry.firstBlock);
 }
 
-constexpr std::string_view kThrower = "__cxa_throw";
-
 // What throws exceptions, or takes them to where they are caught, and catches none itself.
 bool isUnwinders(std::string_view name) {
   constexpr std::array<std::string_view, 6> kNames = {kThrower,
@@ -332,7 +330,7 @@ void Walker::unwindTo(std::size_t size) {
 
 void Walker::call(const ResolvedDag& dag, std::uint16_t flags, bool direct) {
   // The runtime stands before that function of a C++ library which is found by name, not before one's own.
-  if (direct && dag.map->functionName(dag.dag.function) == kThrower) throwByOwnLibrary();
+  if (direct && m_names.isThrower(dag.module, dag.dag.function)) emitException(endOfLine(), 0);
   const auto depth = currentDepth() + (m_stack.empty() ? 0 : 1);
   auto entry = make(model::EntryKind::Call);
   entry.depth = depth;

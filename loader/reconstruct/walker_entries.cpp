@@ -44,13 +44,20 @@ void Walker::emit(Entry entry) {
   m_out->push_back(entry);
 }
 
-// Where the last line ends, in a call.
-void Walker::throwByOwnLibrary() {
+// Where the line that is held back ends; nothing if none is.
+std::optional<OriginalPlace> Walker::endOfLine() const {
+  if (!m_state.pending || m_state.pending->kind != EntryKind::Line) return {};
+  return OriginalPlace{.module = m_state.pending->module.value, .address = m_state.pending->last};
+}
+
+void Walker::emitException(const std::optional<OriginalPlace>& place, std::uint32_t type) {
   auto entry = make(EntryKind::Exception);
-  if (m_state.pending && m_state.pending->kind == EntryKind::Line)
-    entry.address = entry.last = m_state.pending->last;
-  else
-    entry.module = {};  // its place is not known
+  entry.detail = type;
+  entry.module = {};  // unless its place is known
+  if (place) {
+    entry.module = {place->module};
+    entry.address = entry.last = place->address;
+  }
   emit(entry);
 }
 

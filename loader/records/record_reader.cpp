@@ -27,6 +27,20 @@ std::optional<Record> RecordReader::at(std::size_t index, std::size_t end) {
   return record;
 }
 
+std::string RecordReader::text(const Record& record, std::size_t firstValue) {
+  std::string out;
+  const auto end = std::min(record.end(), m_words.size());
+  for (auto at = record.index + 1 + firstValue * format::kWordsPerValue; at + format::kWordsPerValue <= end;
+       at += format::kWordsPerValue) {
+    auto value = format::valueOf(m_words[at], m_words[at + 1], m_words[at + 2]);
+    for (unsigned i = 0; i < sizeof value; ++i, value >>= 8) {
+      if ((value & 0xFF) == 0) return out;
+      out += static_cast<char>(value & 0xFF);
+    }
+  }
+  return out;
+}
+
 std::optional<Record> RecordReader::next(std::size_t index, RecordDamage* damage, std::size_t end) {
   RecordDamage ignored;
   auto& count = damage != nullptr ? *damage : ignored;

@@ -60,6 +60,8 @@ class RecordReader {
   std::optional<Record> previous(std::size_t index);
   // The record that starts at `index`, if one does, and lies before `end`.
   std::optional<Record> at(std::size_t index, std::size_t end = kToTheEnd);
+  // The bytes of its payload from that value on, up to the first zero or the end.
+  std::string text(const Record& record, std::size_t firstValue);
   // The record that the word at `index` is part of.
   std::optional<Record> around(std::size_t index);
 

@@ -61,6 +61,8 @@ EntryKeys::EntryKeys(const Trace& left, const Trace& right) {
     const Trace& trace = *traces[side];
     table.modules.assign(trace.modules.size(), 0);
     table.oneBuild.assign(trace.modules.size(), false);
+    for (const std::string& type : trace.exceptionTypes)
+      table.exceptionTypes.push_back(names.of(kNone, type));
     for (const SourceFile& file : trace.files) table.files.push_back(names.of(kNone, lastPart(file.path)));
   }
   std::uint64_t number = kNone;
@@ -138,7 +140,10 @@ std::uint64_t EntryKeys::key(Side side, const Entry& entry) const {
     case EntryKind::Return:
       // One that was unwound did something else than one that returned.
       return combine(kind | (entry.flags & kEntryInterrupted), function(side, entry.function));
-    case EntryKind::Exception:
+    case EntryKind::Exception: {
+      const bool known = entry.detail != 0 && entry.detail <= table.exceptionTypes.size();
+      return combine(kind, known ? table.exceptionTypes[entry.detail - 1] : kNone);
+    }
     case EntryKind::Signal:
     case EntryKind::Sync:
       return combine(kind, entry.detail);

@@ -30,7 +30,7 @@ class EntryKeys {
 
  private:
   struct Table {
-    std::vector<std::uint64_t> modules, functions, files;
+    std::vector<std::uint64_t> modules, functions, files, exceptionTypes;
     std::vector<bool> oneBuild;                // of a module: the other trace has the same
     std::vector<std::uint32_t> firstLines;     // of a function: what its lines are counted from
     std::vector<VirtAddr> starts;              // of a function

@@ -2190,10 +2190,6 @@ von der Befehlszeile</translation>
         <translation>%1 kehrte zurück</translation>
     </message>
     <message>
-        <source>a C++ exception was thrown</source>
-        <translation>eine C++-Ausnahme wurde geworfen</translation>
-    </message>
-    <message>
         <source>%1 arrived</source>
         <translation>%1 traf ein</translation>
     </message>
@@ -2531,6 +2527,14 @@ von der Befehlszeile</translation>
 </context>
 <context>
     <name>traceback::views::Formatting</name>
+    <message>
+        <source>a C++ exception was thrown</source>
+        <translation>eine C++-Ausnahme wurde geworfen</translation>
+    </message>
+    <message>
+        <source>%1 was thrown</source>
+        <translation>%1 wurde geworfen</translation>
+    </message>
     <message>
         <source>hang-up</source>
         <translation>Verbindung beendet</translation>
@@ -2993,10 +2997,6 @@ von der Befehlszeile</translation>
     <message>
         <source>Some of it is around the current entry</source>
         <translation>Ein Teil davon liegt um den aktuellen Eintrag</translation>
-    </message>
-    <message>
-        <source>C++ exception</source>
-        <translation>C++-Ausnahme</translation>
     </message>
     <message>
         <source>fault</source>

@@ -52,7 +52,7 @@ enum class RecordType : std::uint8_t {
   Timestamp = 3,  // time
   SignalBegin = 4,  // see SignalBeginField; detail: signal number | SignalFlag
   SignalEnd = 5,  // time, pc at which the interrupted code goes on (as in SignalBeginField::Pc)
-  Exception = 6,  // time, pc, type-info address; detail 0: thrown, 1: uncaught
+  Exception = 6,  // time, pc, type-info address, and the type's name (kMostTypeNameBytes), if it is known
   ModuleLoad = 7,  // time, index in the process file's module table
   ModuleUnload = 8,  // time, index in the process file's module table
   Sync = 9,  // time, object, sequence; detail: SyncKind
@@ -76,6 +76,10 @@ enum class SignalBeginField : std::uint8_t {
   Sequence,  // counts the thread's signals from 0: a hole means that some were overwritten
   Count
 };
+
+// What is kept of the name of an exception's type, as people write it: eight bytes a value, the first one
+// lowest, with zeroes behind the last.
+inline constexpr unsigned kMostTypeNameBytes = 64;
 
 enum SignalFlag : std::uint16_t {
   kSignalNumberMask = 0x00FF,

@@ -57,6 +57,8 @@ std::string entryText(const model::Trace& trace, const model::Entry& entry) {
       break;
     case EntryKind::Exception:
       text += "exception";
+      if (const auto type = trace.exceptionType(entry.detail); !type.empty())
+        text += std::format(" {}", type);
       break;
     case EntryKind::Signal:
       text += std::format("signal {}", entry.detail);

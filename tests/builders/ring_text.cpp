@@ -170,7 +170,13 @@ void RingText::line(const std::vector<std::string>& words) {
     m_functions.pop_back();
     event(RecordType::Resumption, static_cast<std::uint16_t>(from), {at});
   } else if (what == "exception") {
-    event(RecordType::Exception, 0, {m_time++, pcOf(words[1]), 0});
+    std::vector<std::uint64_t> values = {m_time++, pcOf(words[1]), 0};
+    const std::string_view type = words.size() > 2 ? words[2] : std::string_view();
+    for (std::size_t i = 0; i < type.size(); ++i) {
+      if (i % 8 == 0) values.push_back(0);
+      values.back() |= std::uint64_t{static_cast<unsigned char>(type[i])} << (i % 8 * 8);
+    }
+    event(RecordType::Exception, 0, values);
   } else if (what == "time") {
     m_time = std::stoull(words[1]);
     event(RecordType::Timestamp, 0, {m_time});

@@ -199,6 +199,13 @@ class Reader {
       entry.detail = static_cast<std::uint32_t>(value);
     } else if (words[0] == "exception") {
       entry.kind = EntryKind::Exception;
+      if (at < words.size()) {
+        auto& types = m_trace->exceptionTypes;
+        const auto found = std::ranges::find(types, words[at]);
+        entry.detail = static_cast<std::uint32_t>(found - types.begin()) + 1;
+        if (found == types.end()) types.emplace_back(words[at]);
+        ++at;
+      }
     } else if (words[0] == "sync") {
       entry.kind = EntryKind::Sync;
       if (at < words.size() && number(words[at], value))

@@ -23,7 +23,7 @@
 //   call FUNC [FILE]  control enters FUNC; FILE as in the enclosing call if left out, relative to /src
 //   in FUNC [FILE]    inside FUNC, whose Call was not seen
 //   N [xCOUNT]        line N ran (COUNT times); N=0: a block without line information
-//   signal N | exception | gap [overwritten|damaged|missing-map|path-unknown] | sync [N]
+//   signal N | exception [TYPE] | gap [overwritten|damaged|missing-map|path-unknown] | sync [N]
 //   time TICKS        the time of what follows
 //   began TICKS       nothing of the thread ran before
 //   until TICKS       nothing of the thread ran after; `ended TICKS`: and it had ended by then

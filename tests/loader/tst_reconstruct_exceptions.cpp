@@ -72,7 +72,7 @@ class ExceptionsTest : public QObject {
       main.a
       f.a
       g.a
-      exception g.a+4
+      exception g.a+4 shop::OutOfStock
       f.p
       main.p
       thread-end
@@ -84,7 +84,7 @@ class ExceptionsTest : public QObject {
       f 2000-2003
         call g
         g 3000-3003 untraced
-        exception
+        exception shop::OutOfStock
         return g interrupted
       f 2008-200b catch
       return f interrupted

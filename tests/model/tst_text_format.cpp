@@ -38,6 +38,9 @@ class TextFormatTest : public QObject {
     QCOMPARE(textOf("in visit parser.c\n  signal 11\n", 0), std::string("SIGSEGV  prog+0x0"));
     QCOMPARE(textOf("signal 50\n", 0), std::string("signal 50  prog+0x0"));
     QCOMPARE(textOf("gap overwritten\n", 0), std::string("gap: older records were overwritten"));
+    QCOMPARE(textOf("in f f.c\n  exception\n", 0), std::string("C++ exception  prog+0x0"));
+    QCOMPARE(textOf("in f f.c\n  exception std::bad_alloc\n", 0),
+             std::string("C++ exception std::bad_alloc  prog+0x0"));
     QCOMPARE(textOf("sync 12\n", 0), std::string("waits for files or connections"));
     QCOMPARE(textOf("sync 99\n", 0), std::string("sync"));
     QCOMPARE(textOf("call _ZN1a5visitEi a.cpp\n", 0), std::string("call a::visit(int)  a.cpp"));
@@ -76,6 +79,9 @@ class TextFormatTest : public QObject {
         std::string(R"({"thread":3,"index":7,"kind":"gap","module":null,"function":null,"mangled":null,)"
                     R"("file":null,"line":null,"depth":0,"address":null,"time":null,"cause":"damaged"})"));
     QVERIFY(jsonOf(*trace, 1).ends_with(R"("signal":"SIGKILL"})"));
+    const auto threw = traceOf("exception\nexception std::bad_alloc\n");
+    QVERIFY(jsonOf(*threw, 0).ends_with(R"("type":null})"));
+    QVERIFY(jsonOf(*threw, 1).ends_with(R"("type":"std::bad_alloc"})"));
   }
 
   void jsonIsReadBackWhateverTheNamesHold() {

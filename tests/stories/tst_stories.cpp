@@ -54,6 +54,7 @@ class Story {
     const views::CodeView* source = m_window.codePane()->sourceView();
     return source->document()->findBlockByNumber(source->currentLine()).text();
   }
+  model::Entry entry() { return navigator().entry().value_or(model::Entry()); }
   QString function() {
     const auto entry = navigator().entry();
     const auto* found = entry ? navigator().trace()->function(entry->function) : nullptr;
@@ -155,6 +156,9 @@ class Stories : public QObject {
     QVERIFY(story.step(model::Step::BackOver));
     QVERIFY2(story.line().contains(QStringLiteral("number(line)")), qPrintable(story.line()));
     QVERIFY2(story.stepTo("the throw", model::Step::Into, 20), qPrintable(story.line()));
+    while (story.entry().kind != model::EntryKind::Exception) QVERIFY(story.step(model::Step::Into));
+    QCOMPARE(QString::fromUtf8(story.navigator().trace()->exceptionType(story.entry().detail)),
+             QStringLiteral("std::invalid_argument"));
   }
 
   // Hanging, not dead: a snap of the running process, and each thread's last line.

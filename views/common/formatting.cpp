@@ -103,6 +103,12 @@ QString signalCodeMeaning(std::uint32_t number, std::uint32_t code) {
   }
 }
 
+QString exceptionText(const model::Trace& trace, std::uint32_t detail) {
+  const std::string_view type = trace.exceptionType(detail);
+  return type.empty() ? Words::tr("a C++ exception was thrown")
+                      : Words::tr("%1 was thrown").arg(QString::fromUtf8(type));
+}
+
 QString gapText(std::uint32_t cause) {
   switch (static_cast<model::GapCause>(cause)) {
     case model::GapCause::Overwritten:

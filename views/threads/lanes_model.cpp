@@ -123,7 +123,7 @@ QString LanesModel::describeEvent(int row, const model::TimedEvent& event) const
       what = signalName(event.detail);
       break;
     case model::EntryKind::Exception:
-      what = tr("C++ exception");
+      what = exceptionText(*m_trace, event.detail);
       break;
     case model::EntryKind::Gap:
       what = gapText(event.detail);

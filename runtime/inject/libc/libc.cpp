@@ -161,6 +161,7 @@ void findLibc() {
   traceback_real_dlopen = lookUp("dlopen", "GLIBC_2.34", "GLIBC_2.2.5");
   traceback_real_dlmopen = lookUp("dlmopen", "GLIBC_2.34", "GLIBC_2.3.4");
   traceback_real_dlsym = lookUp("dlsym", "GLIBC_2.34", "GLIBC_2.2.5");
+  if (isSince(35)) lookUpInto(libc.findObject, "_dl_find_object", "GLIBC_2.35");
   libc.isSince241 = isSince(41);
   traceback_real_abort = lookUp("abort", "GLIBC_2.2.5", nullptr);
   traceback_real___assert_fail = lookUp("__assert_fail", "GLIBC_2.2.5", nullptr);

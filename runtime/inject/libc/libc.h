@@ -50,6 +50,7 @@ struct Libc {
   int (*backtrace)(void**, int);
   int (*dladdr)(const void*, void*);
   int (*dladdr1)(const void*, void*, void**, int);
+  int (*findObject)(void*, void*);  // _dl_find_object, of 2.35 and later; else null
   FILE* (*fopen)(const char*, const char*);
   FILE* (*fopen64)(const char*, const char*);
   bool isSince241;  // 2.41 or later

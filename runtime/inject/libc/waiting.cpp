@@ -10,8 +10,10 @@ namespace traceback::inject {
 
 namespace {
 
-// Where the calling thread may write a record of its own accord; null if nowhere.
-SegmentHeader* openSegment() {
+constexpr unsigned kMostValues = 3 + format::kMostTypeNameBytes / 8;
+
+// Where the calling thread may write a record of that many values of its own accord; null if nowhere.
+SegmentHeader* openSegment(unsigned values) {
   if (inForkedChild()) return nullptr;
   Thread& t = thread();
   if (t.state != ThreadState::Traced) return nullptr;
@@ -22,14 +24,13 @@ SegmentHeader* openSegment() {
   }
   SegmentHeader* segment = slot();
   if (segment != segmentOf(t, t.level)) return nullptr;
-  constexpr unsigned kMostWords = 1 + 3 * format::kWordsPerValue;
-  stopIfHeld(t, *segment, kMostWords);
+  stopIfHeld(t, *segment, 1 + values * format::kWordsPerValue);
   return segment;
 }
 
 const SegmentHeader* write(format::RecordType type, std::uint16_t detail, std::uint64_t first = 0,
                            std::uint64_t second = 0, unsigned values = 1) {
-  SegmentHeader* segment = openSegment();
+  SegmentHeader* segment = openSegment(values);
   if (segment == nullptr) return nullptr;
   const std::uint64_t all[] = {timeStamp(), first, second};
   append(*segment, type, detail, all, values);
@@ -44,8 +45,14 @@ const SegmentHeader* noteSync(format::SyncKind kind, const void* object) {
                reinterpret_cast<std::uint64_t>(object), 0, 2);
 }
 void noteSnap(std::uint16_t reason) { write(format::RecordType::Snap, reason); }
-void noteException(std::uint64_t pc, const void* type) {
-  write(format::RecordType::Exception, 0, pc, reinterpret_cast<std::uint64_t>(type), 3);
+void noteException(std::uint64_t pc, const void* type, const char* name) {
+  SegmentHeader* segment = openSegment(kMostValues);
+  if (segment == nullptr) return;
+  std::uint64_t all[kMostValues] = {timeStamp(), pc, reinterpret_cast<std::uint64_t>(type)};
+  unsigned size = 0;
+  for (; size < format::kMostTypeNameBytes && name[size] != 0; ++size)
+    all[3 + size / 8] |= std::uint64_t{static_cast<unsigned char>(name[size])} << (size % 8 * 8);
+  append(*segment, format::RecordType::Exception, 0, all, 3 + (size + 7) / 8);
 }
 
 }  // namespace traceback::inject

@@ -67,6 +67,6 @@ class Waiting {
 // That a snap is made now; `reason` is of format::SnapReason.
 void noteSnap(std::uint16_t reason);
 // That an exception is thrown, at an address in the process.
-void noteException(std::uint64_t pc, const void* type);
+void noteException(std::uint64_t pc, const void* type, const char* name);
 
 }  // namespace traceback::inject

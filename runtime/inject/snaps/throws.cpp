@@ -79,13 +79,21 @@ void ask(Question& question, const void* type) {
   }
 }
 
+bool isInLoadedFile(const void* address) {
+  dl_find_object found;
+  return libc.findObject != nullptr && libc.findObject(const_cast<void*>(address), &found) == 0;
+}
+
 [[gnu::noinline]] void meetThrow(const void* type, std::uint64_t thrower) {
   if (!process.recording) return;
-  noteException(thrower - 1, type);
-  const Policy& rules = policy();
-  if (rules.exceptionRules == 0 || type == nullptr) return;
+  findLibc();
+  Question question{{}, &policy(), nullptr};
+  // Whoever throws may have made the type up; as long as the policy does not ask, it is not read then.
+  if (type != nullptr && isInLoadedFile(type) && isInLoadedFile(nameInFileOf(type)))
+    nameOfType(type, question.name);
+  noteException(thrower - 1, type, question.name.c_str());
+  if (question.rules->exceptionRules == 0 || type == nullptr) return;
   const int error = errno;
-  Question question{{}, &rules, nullptr};
   ask(question, type);
   if (question.answer != nullptr && question.answer->snap) {
     nameOfType(type, question.name);

@@ -78,6 +78,8 @@ constexpr struct {
 
 }  // namespace
 
+const char* nameInFileOf(const void* type) { return static_cast<const TypeInfo*>(type)->name; }
+
 void nameOfType(const void* type, ClassName& name) {
   const char* at = mangledName(*static_cast<const TypeInfo*>(type));
   const char* const whole = at;

@@ -10,6 +10,9 @@ namespace traceback::inject {
 
 using ClassName = Text<256>;
 
+// Where its name stands, as it is in the object file.
+const char* nameInFileOf(const void* type);
+
 // The name of a type as people write it, without inline namespaces and template arguments:
 // "std::out_of_range", "int". As it stands in the object file where it is none of these.
 void nameOfType(const void* type, ClassName& name);
