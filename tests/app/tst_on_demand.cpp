@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <QDeadlineTimer>
 #include <QDir>
 #include <QFileInfo>
 #include <QProcess>
@@ -97,6 +98,42 @@ class OnDemandTest : public QObject {
     const QStringList first = listing(cache());
     QCOMPARE(runIt({m_program}).status, 0);
     QCOMPARE(listing(cache()), first);
+  }
+
+  // It is stopped meanwhile, for what it waits for is done in no time.
+  void whoIsStillPreparedIsSaidNotToRunYet_data() {
+    QTest::addColumn<bool>("itself");
+    QTest::newRow("the program") << true;
+    QTest::newRow("a library, by a child's child") << false;
+  }
+  void whoIsStillPreparedIsSaidNotToRunYet() {
+    QFETCH(bool, itself);
+    QProcess process;
+    process.setProcessEnvironment(m_line->environment());
+    process.start(CommandLine::program(), {"run", "--", m_program});
+    QVERIFY(process.waitForStarted());
+    const auto pid = static_cast<pid_t>(process.processId());
+    const QString tool = QFileInfo(CommandLine::program()).canonicalFilePath();
+    const auto isTool = [&](pid_t one) {
+      return QFile::symLinkTarget(QStringLiteral("/proc/%1/exe").arg(one)) == tool;
+    };
+    const auto childOf = [](pid_t parent) {
+      const QByteArray children = readFile(QStringLiteral("/proc/%1/task/%1/children").arg(parent));
+      return children.simplified().split(' ')[0].toInt();
+    };
+    const QDeadlineTimer patience(30'000);
+    pid_t stopped = 0;
+    while (!(stopped != 0 && isTool(stopped) && isTool(pid) == itself) && !patience.hasExpired())
+      stopped = itself ? pid : childOf(childOf(pid));
+    QVERIFY(!patience.hasExpired());
+    kill(stopped, SIGSTOP);
+    const Ran snapped = m_line->traceback({"snap", QString::number(pid)});
+    kill(stopped, SIGCONT);
+    QCOMPARE(snapped.status, 1);
+    QVERIFY2(snapped.complainsInOneLine() && snapped.err.contains("does not run yet"),
+             snapped.err.constData());
+    QVERIFY(process.waitForFinished());
+    QCOMPARE(process.exitCode(), 0);
   }
 
   void aChangedLibraryIsMadeAnew() {

@@ -22,6 +22,7 @@
 #include "runtime/collect/keeping/retention.h"
 #include "runtime/collect/rules/site_rules.h"
 #include "runtime/collect/service/service_client.h"
+#include "runtime/collect/snap/preparation.h"
 #include "runtime/collect/snap/redaction.h"
 #include "runtime/collect/snap/snap_assembly.h"
 #include "runtime/format/clock.h"
@@ -62,6 +63,8 @@ model::Result<fs::path> folderOf(pid_t pid, const std::string& maps, const fs::p
   // In a container its path may read otherwise; but without a mapping it has executed another program.
   fs::path folder = (ringFolder.empty() ? defaultRingFolder() : ringFolder) / name;
   if (maps.find(mapped) != std::string::npos && isFolder(folder)) return folder;
+  if (isBeingPrepared(pid))
+    return model::fail(std::format("process {} does not run yet: its files are being instrumented", pid));
   return model::fail(std::format("process {} is not being recorded; start it with `traceback run`", pid));
 }
 
