@@ -7,7 +7,10 @@
 namespace traceback::app {
 
 // Takes what processes that ended by themselves left, and adds it to the profiles in that folder. Whatever
-// cannot be used is dropped, for nobody asked for it.
-void learnFromEarlierRuns(const std::filesystem::path& profiles);
+// cannot be used is dropped, for nobody asked for it. OfSmall: what processes with large files left stays,
+// for that would take seconds; says whether some did. OfAll: copies that this makes out of date wait for
+// renewOutdated(), large or not.
+enum class Learn { OfSmall, OfAll };
+bool learnFromEarlierRuns(const std::filesystem::path& profiles, Learn which);
 
 }  // namespace traceback::app

@@ -46,15 +46,24 @@ unsigned sizeOf(const BranchProfile& profile, const std::string& buildId) {
          unsigned(std::bit_width(profile.programRecordsOf(buildId)) / 3);
 }
 
-// Who did not ask for it waits for no more than these: two seconds or so.
-constexpr std::uint64_t kBytesAtOnce = std::uint64_t{8} << 20;
+// Who did not ask for it waits for no more than 8 MB: two seconds or so.
+std::uint64_t bytesAtOnce(Renewal renewal) {
+  switch (renewal) {
+    case Renewal::Always:
+      break;
+    case Renewal::WhenGrown:
+      return std::uint64_t{8} << 20;
+    case Renewal::WhenGrownForRenewal:
+      return 0;
+  }
+  return std::numeric_limits<std::uint64_t>::max();
+}
 
-void outdateCopies(const std::vector<std::string>& buildIds,
-                   std::uint64_t bytesAtOnce = std::numeric_limits<std::uint64_t>::max()) {
+void outdateCopies(const std::vector<std::string>& buildIds, Renewal renewal) {
   const auto copies = copiesFolder();
   if (!copies || buildIds.empty()) return;
   const auto isMeant = [&](const fs::path& file) { return std::ranges::contains(buildIds, buildIdOf(file)); };
-  InstrumentedCache::outdate(*copies, isMeant, bytesAtOnce);
+  InstrumentedCache::outdate(*copies, isMeant, bytesAtOnce(renewal));
 }
 
 }  // namespace
@@ -87,10 +96,7 @@ model::Result<void> keepProfiles(const fs::path& folder, const BranchProfile& pr
     if (auto written = writeProfile(path, kept); !written) return written;
     if (renewal == Renewal::Always || sizeOf(kept, buildId) != before) renewed.push_back(buildId);
   }
-  if (renewal == Renewal::Always)
-    outdateCopies(renewed);
-  else
-    outdateCopies(renewed, kBytesAtOnce);
+  outdateCopies(renewed, renewal);
   return {};
 }
 
@@ -108,7 +114,7 @@ model::Result<std::size_t> forgetProfiles(const fs::path& folder) {
     if (error) return model::fail("cannot be removed: " + error.message(), path.string());
     forgotten.push_back(path.stem().string());
   }
-  outdateCopies(forgotten);
+  outdateCopies(forgotten, Renewal::Always);
   return forgotten.size();
 }
 

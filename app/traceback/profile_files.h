@@ -14,10 +14,11 @@ model::Result<model::BranchProfile> readProfile(const std::filesystem::path& fil
 model::Result<void> writeProfile(const std::filesystem::path& file, const model::BranchProfile& profile);
 
 // Adds to what is kept of each module, and has copies of these files made anew: always, or if that has grown
-// so much that it may say something else, and then those of large files in the background (renewal.h). Who
-// does so meanwhile waits. The folder is made if it is missing. Fails where something cannot be written; what
-// is kept stays whole, and of what cannot be read nothing is kept on.
-enum class Renewal { Always, WhenGrown };
+// so much that it may say something else. By who next needs them, but WhenGrown those of large files, and
+// WhenGrownForRenewal all, by renewOutdated(). Who does so meanwhile waits. The folder is made if it is
+// missing. Fails where something cannot be written; what is kept stays whole, and of what cannot be read
+// nothing is kept on.
+enum class Renewal { Always, WhenGrown, WhenGrownForRenewal };
 model::Result<void> keepProfiles(const std::filesystem::path& folder, const model::BranchProfile& profile,
                                  Renewal renewal = Renewal::Always);
 // Whether there is something of that build of the program, which may be a copy of it.

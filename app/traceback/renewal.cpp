@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "app/traceback/learning.h"
 #include "runtime/collect/files/system_file.h"
 
 namespace traceback::app {
@@ -32,12 +33,18 @@ void comeLast() {
   std::ofstream("/proc/self/oom_score_adj") << 1000;
 }
 
+void learnAndRenewAll(const InstrumentedCache& cache, const instrument::Options& options) {
+  learnFromEarlierRuns(options.profiles, Learn::OfAll);
+  renewOutdated(cache, options);
+}
+
 }  // namespace
 
-void renewBeside(const fs::path& traceback, const InstrumentedCache& cache,
-                 const instrument::Options& options) {
-  if (cache.outdated().empty()) return;
-  if (getpid() == 1) return renewOutdated(cache, options);
+void learnAndRenew(const fs::path& traceback, const InstrumentedCache& cache,
+                   const instrument::Options& options) {
+  if (getpid() == 1) return learnAndRenewAll(cache, options);
+  const bool someAreLeft = learnFromEarlierRuns(options.profiles, Learn::OfSmall);
+  if (!someAreLeft && cache.outdated().empty()) return;
   const auto text = instrument::textOf(options);
   if (!text) return;
   const pid_t child = fork();
@@ -57,7 +64,7 @@ void renewBeside(const fs::path& traceback, const InstrumentedCache& cache,
 void renewAlone(const InstrumentedCache& cache, const instrument::Options& options) {
   const collect::SystemFile lock(
       open((cache.folder() / "making/renewal").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (lock.isOpen() && flock(lock.descriptor(), LOCK_EX | LOCK_NB) == 0) renewOutdated(cache, options);
+  if (lock.isOpen() && flock(lock.descriptor(), LOCK_EX | LOCK_NB) == 0) learnAndRenewAll(cache, options);
 }
 
 }  // namespace traceback::app

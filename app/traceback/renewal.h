@@ -7,10 +7,11 @@
 
 namespace traceback::app {
 
-// Starts `traceback renew` if something waits. The first process of a container would have that for a child
-// of its own, when it is the program: there it is done before this returns.
-void renewBeside(const std::filesystem::path& traceback, const InstrumentedCache& cache,
-                 const instrument::Options& options);
+// Learns from earlier runs (learning.h), but from those of large files in a `traceback renew` that is left
+// behind; which is started as well where copies wait. The first process of a container would have that for a
+// child of its own, when it is the program: there all is done before this returns.
+void learnAndRenew(const std::filesystem::path& traceback, const InstrumentedCache& cache,
+                   const instrument::Options& options);
 
 // What `traceback renew` does. Nothing where another one is at it.
 void renewAlone(const InstrumentedCache& cache, const instrument::Options& options);

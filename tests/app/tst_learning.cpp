@@ -1,4 +1,5 @@
 // Recording costs less from the second run on, for the first has left what ran in it.
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <QDir>
@@ -100,6 +101,40 @@ class LearningTest : public QObject {
     const auto waiting = [&] { return !listing(cache).filter(QRegularExpression("/renewal/.")).isEmpty(); };
     QVERIFY(QTest::qWaitFor([&] { return readFile(entry) != before && !waiting(); }, kPatience));
     QVERIFY(readFile(entry).startsWith('+'));
+    QCOMPARE(runFor(kShort).status, 0);
+  }
+
+  // To read the maps of large files would hold up a program that has nothing to do with them.
+  void whatUsedLargeFilesIsLearnedFromWhileTheProgramRuns() {
+    QCOMPARE(runFor(kLong).status, 0);
+    const QString cache = m_line.path("cache/traceback/instrumented/");
+    const QString entry = cache + entryOf("phases");
+    const QByteArray before = readFile(entry);
+    QMap<QString, qint64> sizes;
+    for (const QString& name : listing(cache).filter("/phases")) {
+      sizes[cache + name] = QFileInfo(cache + name).size();
+      QVERIFY(QFile::resize(cache + name, qint64{65} << 20));
+    }
+
+    const QString making = QString(entry).section("/index/", 0, 0) + "/making/renewal";
+    {
+      // As if another process were at it already, which lets us see that the program does not wait.
+      QFile lock(making);
+      QVERIFY(lock.open(QFile::ReadWrite) && flock(lock.handle(), LOCK_EX) == 0);
+      const Ran ran = runFor(kShort);
+      QCOMPARE(ran.status, 0);
+      QCOMPARE(ran.err, QByteArray());
+      QCOMPARE(left(), QStringList("learned-0"));
+      QCOMPARE(readFile(entry), before);
+    }
+
+    QCOMPARE(runFor(kShort).status, 0);
+    QVERIFY(QTest::qWaitFor([&] { return left().isEmpty() && readFile(entry) != before; }, kPatience));
+    QCOMPARE(keptFiles().size(), 1);
+    QVERIFY(readFile(entry).startsWith('+'));
+    const auto busy = [&] { return !listing(m_line.path("tmp")).isEmpty(); };
+    QVERIFY(QTest::qWaitFor([&] { return !busy(); }, kPatience));
+    for (const auto& [copy, size] : sizes.asKeyValueRange()) QVERIFY(QFile::resize(copy, size));
     QCOMPARE(runFor(kShort).status, 0);
   }
 

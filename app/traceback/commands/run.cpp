@@ -12,7 +12,6 @@
 #include "app/traceback/command.h"
 #include "app/traceback/environment_list.h"
 #include "app/traceback/installation.h"
-#include "app/traceback/learning.h"
 #include "app/traceback/memory_option.h"
 #include "app/traceback/on_demand.h"
 #include "app/traceback/output.h"
@@ -212,11 +211,10 @@ int runProgram(const RunCall& call, const std::vector<std::string>& words) {
 
   const auto options = instrumentOptions(call);
   if (!options) return complain(options.error());
-  if (!options->profiles.empty()) learnFromEarlierRuns(options->profiles);
   const auto cache = cacheFor(installation->program, *options);
   if (!cache) return runAsItIs(cache.error());
   if (auto prepared = cache->prepareFolders(); !prepared) return runAsItIs(prepared.error());
-  if (!options->profiles.empty()) renewBeside(installation->program, *cache, *options);
+  if (!options->profiles.empty()) learnAndRenew(installation->program, *cache, *options);
   // Each process has its files instrumented when it loads them; only here is there somebody to tell.
   std::error_code error;
   const fs::path file = fs::canonical(*program, error);
