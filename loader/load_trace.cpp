@@ -234,6 +234,12 @@ class SnapLoader {
     summary.handledFault->thread = {static_cast<std::uint32_t>(trace.threads.size() - 1)};
   }
 
+  // Once all names are there.
+  static void noteUncaught(model::Trace& trace, const Built& built) {
+    if (!built.source || !built.source->uncaughtType() || !built.trace->info().atFault) return;
+    trace.summary.uncaught = trace.exceptionType(*built.source->uncaughtType());
+  }
+
   // What is built by now, as a trace. Ends the filling of m_context.
   std::shared_ptr<const model::Trace> assemble() {
     auto trace = std::make_shared<model::Trace>(m_known);
@@ -252,6 +258,7 @@ class SnapLoader {
            withoutMap[i]);
     }
     m_context->names.freeze(*trace);
+    for (const auto& built : m_built) noteUncaught(*trace, built);
     return trace;
   }
 

@@ -54,7 +54,7 @@ constexpr bool isWait(SyncCause cause) {
 }
 
 enum EntryFlag : std::uint16_t {
-  kEntryFault = 1,  // the thread faulted at this line
+  kEntryFault = 1,  // Line: the thread faulted here; Exception: nobody caught it, and the process was aborted
   kEntryInlined = 2,  // Call, Return: of a function that the compiler inlined; Line: in one
   kEntryUntracedCall = 4,  // Line: it ends in a call whose callee left no records
   kEntryInHandler = 8,  // within a signal handler

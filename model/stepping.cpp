@@ -1,5 +1,7 @@
 #include "model/stepping.h"
 
+#include <csignal>
+
 #include "model/trace.h"
 
 namespace traceback::model {
@@ -25,6 +27,26 @@ std::optional<EntryIndex> step(const ThreadTrace& thread, EntryIndex from, Step 
   return {};
 }
 
+namespace {
+
+// Not where a program, or a library, gave up by itself.
+bool isFaultyInstruction(const ThreadTrace& thread, EntryIndex at) {
+  const Entry entry = thread.entry(at);
+  if (entry.kind != EntryKind::Line || (entry.flags & kEntryFault) == 0) return false;
+  const Entry behind = thread.entry(at + 1);
+  return behind.kind != EntryKind::Signal || behind.detail != SIGABRT;
+}
+
+EntryIndex innermostWithLine(const ThreadTrace& thread, EntryIndex at) {
+  auto outer = std::optional(at);
+  if (thread.entry(at).kind == EntryKind::Signal) outer = step(thread, at, Step::BackOver);
+  for (; outer; outer = step(thread, *outer, Step::BackOut))
+    if (thread.entry(*outer).line != 0) return *outer;
+  return at;
+}
+
+}  // namespace
+
 std::optional<EntryIndex> finalPosition(const ThreadTrace& thread) {
   const auto fault = thread.info().fault;
   if (fault && *fault < thread.entryCount()) return fault;
@@ -39,7 +61,9 @@ std::optional<EntryIndex> faultPosition(const ThreadTrace& thread) {
 
 std::optional<EntryIndex> initialPosition(const ThreadTrace& thread) {
   const auto fault = faultPosition(thread);
-  return fault ? fault : finalPosition(thread);
+  const auto at = fault ? fault : finalPosition(thread);
+  if (!at || !thread.info().atFault || isFaultyInstruction(thread, *at)) return at;
+  return innermostWithLine(thread, *at);
 }
 
 }  // namespace traceback::model

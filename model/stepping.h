@@ -33,7 +33,8 @@ std::optional<EntryIndex> finalPosition(const ThreadTrace& thread);
 // Where the thread was at the process's fault: its own, whatever a handler of that did then, or another's.
 // Nothing if there was none, or that is not known.
 std::optional<EntryIndex> faultPosition(const ThreadTrace& thread);
-// Where a viewer opens the thread: there, else at its end.
+// Where a viewer opens the thread: there, else at its end. Where it was not an instruction that faulted, but
+// what aborted or threw is in a library without lines, at the innermost call that has some.
 std::optional<EntryIndex> initialPosition(const ThreadTrace& thread);
 
 }  // namespace traceback::model

@@ -83,8 +83,9 @@ std::string remarks(const Entry& entry) {
     if (!(entry.flags & name.flag) || name.text.empty()) continue;
     // Every line of an inlined function is inlined: said once, where it begins.
     if (name.flag == kEntryInlined && entry.kind != EntryKind::Call) continue;
+    const bool uncaught = name.flag == kEntryFault && entry.kind == EntryKind::Exception;
     text += text.empty() ? " [" : ", ";
-    text += name.text;
+    text += uncaught ? "not caught" : name.text;
   }
   return text.empty() ? text : text + ']';
 }
@@ -129,6 +130,10 @@ std::string_view kindName(EntryKind kind) {
       return "gap";
   }
   return "gap";
+}
+
+std::string uncaughtText(std::string_view type) {
+  return (type.empty() ? std::string("a C++ exception") : printable(type)) + " was thrown and not caught";
 }
 
 std::string signalName(std::uint32_t signal) {

@@ -16,6 +16,7 @@ namespace traceback::model {
 constexpr std::uint32_t threadNumber(ThreadIndex thread) { return thread.value + 1; }
 
 std::string_view kindName(EntryKind kind);  // "line", as in JSON
+std::string uncaughtText(std::string_view type);  // "int was thrown and not caught"; empty: not known which
 std::string signalName(std::uint32_t signal);  // "SIGSEGV"; "signal 77" if it has no name
 std::string_view gapText(std::uint32_t cause);  // why records are missing, as the end of "gap: "
 std::string_view syncText(std::uint32_t cause);  // what a Sync entry tells

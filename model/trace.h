@@ -76,7 +76,8 @@ class ThreadTrace {
     std::string name;
     bool atFault = false;
     bool ended = false;
-    std::optional<EntryIndex> fault;  // the entry at which it faulted, if it did
+    // The entry at which it faulted, if it did; of an exception that nobody caught, the Exception.
+    std::optional<EntryIndex> fault;
     // The line that it was about at when another one met its fatal signal, if that is known.
     std::optional<EntryIndex> otherFault = {};
     std::uint64_t recordCount = 0;
@@ -158,6 +159,9 @@ class Trace {
     std::uint32_t faultSignal() const {
       return handledFault ? handledFault->signal : signal;
     }  // of what is shown
+    // The type of the exception that nobody caught, for which the process was aborted; empty if it is not
+    // known.
+    std::optional<std::string> uncaught = {};
     std::string program;  // as the user named it
     std::uint32_t pid = 0;
     std::string occasion = {};  // why a process was snapped that went on, in words; empty if that is not said

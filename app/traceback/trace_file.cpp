@@ -76,8 +76,9 @@ std::string snappedFor(const model::Trace::Summary& summary) {
 std::string reasonText(const model::Trace::Summary& summary) {
   using Then = model::Trace::Summary::HandledFault::Then;
   const auto& first = summary.handledFault;
-  if (!first) return snappedFor(summary);
-  const std::string text = faultText(first->signal, first->code, first->address);
+  const std::string uncaught = summary.uncaught ? ": " + model::uncaughtText(*summary.uncaught) : "";
+  if (!first) return snappedFor(summary) + uncaught;
+  const std::string text = faultText(first->signal, first->code, first->address) + uncaught;
   switch (first->then) {
     case Then::EndedProcess:
       return text + "; its handler ended the process";

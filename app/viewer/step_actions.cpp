@@ -122,10 +122,7 @@ void StepActions::update() {
                                                        : m_navigator->canStep(word.how));
   m_historyBack->setEnabled(m_navigator->canGoBack());
   m_historyForward->setEnabled(m_navigator->canGoForward());
-  bool faulted = false;
-  if (const auto& trace = m_navigator->trace())
-    for (const auto& thread : trace->threads) faulted = faulted || thread->info().fault.has_value();
-  m_fault->setEnabled(faulted);
+  m_fault->setEnabled(m_navigator->fault().has_value());
 }
 
 }  // namespace traceback::app

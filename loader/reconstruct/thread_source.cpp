@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <climits>
 
+#include "loader/reconstruct/uncaught_exception.h"
+
 namespace traceback::loader {
 
 namespace {
@@ -32,6 +34,7 @@ std::shared_ptr<const ThreadSource> ThreadSource::build(const std::shared_ptr<Tr
   std::uint64_t wordsDone = 0;  // roughly: a DAG record is one
   Walker walker(source->m_input, &context->names);
   walker.setNotes(&notes);
+  UncaughtException uncaught(context->names);
   std::vector<model::Entry> entries;
   model::EntryIndex count = 0;
   std::int32_t least = INT32_MAX;
@@ -48,6 +51,7 @@ std::shared_ptr<const ThreadSource> ThreadSource::build(const std::shared_ptr<Tr
     wordsDone += done;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       least = std::min(least, entries[i].depth);
+      uncaught.add(count + i, entries[i]);
       if (entries[i].kind == model::EntryKind::Line && (entries[i].flags & model::kEntryFault) != 0) {
         lastFault = count + i;
         if ((entries[i].flags & model::kEntryInHandler) == 0) lastOutside = lastFault;
@@ -69,6 +73,11 @@ std::shared_ptr<const ThreadSource> ThreadSource::build(const std::shared_ptr<Tr
     source->m_fault = lastOutside ? lastOutside : lastFault;
   else if (end.died)
     source->m_fault = lastFault;
+  if (uncaught.entry()) {
+    source->m_abort = lastFault;
+    source->m_fault = uncaught.entry();
+    source->m_uncaughtType = uncaught.type();
+  }
   source->m_depthShift = least == INT32_MAX ? 0 : -least;
   for (auto& chunk : source->m_chunks) {
     if (chunk.leastLineDepth != INT32_MAX) chunk.leastLineDepth += source->m_depthShift;
@@ -86,7 +95,18 @@ std::vector<model::Entry> ThreadSource::expand(std::size_t chunk) const {
   walker.run(m_chunkRecords, entries);
   if (chunk + 1 == m_checkpoints.size()) walker.finish(entries);
   for (auto& entry : entries) entry.depth += m_depthShift;
+  if (m_uncaughtType) moveFault(m_chunks[chunk].firstEntry, entries);
   return entries;
+}
+
+// A walk knows of the exception only where it is thrown, and then of the line at which the thread aborted.
+void ThreadSource::moveFault(model::EntryIndex first, std::span<model::Entry> entries) const {
+  const auto flagsOf = [&](std::optional<model::EntryIndex> index) {
+    const bool isHere = index && *index >= first && *index - first < entries.size();
+    return isHere ? &entries[*index - first].flags : nullptr;
+  };
+  if (auto* flags = flagsOf(m_abort)) *flags &= static_cast<std::uint16_t>(~model::kEntryFault);
+  if (auto* flags = flagsOf(m_fault)) *flags |= model::kEntryFault;
 }
 
 std::vector<BlockStep> ThreadSource::executedBlocks() const {

@@ -271,6 +271,11 @@ void TraceNames::addChecksums() {
   }
 }
 
+std::string_view TraceNames::linkageName(model::FunctionId function) const {
+  return function.value < m_functions.size() ? std::string_view(m_functions[function.value].mangledName)
+                                             : std::string_view();
+}
+
 bool TraceNames::isThrower(std::uint32_t module, MapFunction function) const {
   return m_perModule[module].thrower == function;
 }

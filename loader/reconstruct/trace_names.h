@@ -55,6 +55,8 @@ class TraceNames {
   std::string_view stubName(std::uint32_t module, std::uint32_t address) const;
   // The detail that Trace::exceptionType() takes; 0 without a name.
   std::uint32_t exceptionType(const std::string& name) const;
+  // As the symbol table has it; empty if it has none. Not once frozen.
+  std::string_view linkageName(model::FunctionId function) const;
   // The map function of which this one is a part; itself if it is whole.
   MapFunction wholeOf(std::uint32_t module, MapFunction function) const;
   // Whether it is its module's own kThrower.

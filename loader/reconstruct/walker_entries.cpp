@@ -57,6 +57,13 @@ void Walker::emitException(const std::optional<OriginalPlace>& place, std::uint3
   if (place) {
     entry.module = {place->module};
     entry.address = entry.last = place->address;
+    // Where that is within the line that ran last, it is that line.
+    const auto& line = m_state.pending;
+    if (line && line->kind == EntryKind::Line && line->module == entry.module &&
+        line->address <= entry.address && entry.address <= line->last) {
+      entry.file = line->file;
+      entry.line = line->line;
+    }
   }
   emit(entry);
 }

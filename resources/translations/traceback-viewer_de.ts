@@ -2298,6 +2298,14 @@ von der Befehlszeile</translation>
         <translation>Nicht durch Rückkehr verlassen, sondern abgewickelt, übersprungen, oder das Ende war nie zu sehen.</translation>
     </message>
     <message>
+        <source>not caught</source>
+        <translation>nicht gefangen</translation>
+    </message>
+    <message>
+        <source>Nobody caught this exception, so the program was aborted.</source>
+        <translation>Niemand hat diese Ausnahme gefangen, also wurde das Programm abgebrochen.</translation>
+    </message>
+    <message>
         <source>landing pad</source>
         <translation>Landeplatz</translation>
     </message>
@@ -2534,6 +2542,14 @@ von der Befehlszeile</translation>
     <message>
         <source>%1 was thrown</source>
         <translation>%1 wurde geworfen</translation>
+    </message>
+    <message>
+        <source>%1: a C++ exception was thrown and not caught</source>
+        <translation>%1: eine C++-Ausnahme wurde geworfen und nicht gefangen</translation>
+    </message>
+    <message>
+        <source>%1: %2 was thrown and not caught</source>
+        <translation>%1: %2 wurde geworfen und nicht gefangen</translation>
     </message>
     <message>
         <source>hang-up</source>

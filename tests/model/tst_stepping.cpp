@@ -69,6 +69,29 @@ class StepTest : public QObject {
     QCOMPARE(initialPosition(*trace->threads[0]), std::optional(lineAt(*trace->threads[0], 30, 2)));
   }
 
+  // In a library without lines.
+  void opensAtTheInnermostCallWithLinesWhereWhatItCalledGaveUp_data() {
+    QTest::addColumn<QString>("end");
+    QTest::addColumn<std::uint32_t>("line");
+    QTest::newRow("aborted") << "0 fault\n      signal 6\n" << 20U;
+    QTest::newRow("threw, and nobody caught it") << "0\n      exception std::bad_alloc fault\n" << 20U;
+    QTest::newRow("faulted") << "0 fault\n      signal 11\n" << 0U;
+    QTest::newRow("faulted, and that is all that is known") << "0 fault\n" << 0U;
+  }
+  void opensAtTheInnermostCallWithLinesWhereWhatItCalledGaveUp() {
+    QFETCH(QString, end);
+    const auto trace =
+        traceOf(("call main main.c\n  10\n  call parse parse.c\n    20\n    call check\n      0\n"
+                 "      call fail\n        0\n      " +
+                 end)
+                    .toStdString());
+    const ThreadTrace& thread = *trace->threads[0];
+    const auto at = initialPosition(thread);
+    QVERIFY(at);
+    QTEST(thread.entry(*at).line, "line");
+    QCOMPARE(thread.entry(*at).depth, thread.entry(*at).line == 0 ? 2 : 1);
+  }
+
   void opensAtTheLastSteppableEntryWithoutAFault() {
     const auto trace = traceOf("call main main.c\n  1\n  2\nend\nsync\n");
     QCOMPARE(initialPosition(*trace->threads[0]), std::optional(lineAt(*trace->threads[0], 2)));

@@ -9,6 +9,7 @@
 #include <QTreeView>
 
 #include "sample.h"
+#include "tests/builders/trace_text.h"
 #include "views/source/code_pane.h"
 #include "views/source/code_view.h"
 #include "views/values/values_model.h"
@@ -107,6 +108,30 @@ class ValuesPanelTest : public QObject {
     QCOMPARE(model().rowCount(list), 3);
     QCOMPARE(cell(model(), list, 1, ValuesModel::kName), "count");
     QCOMPARE(cell(model(), list, 2, ValuesModel::kValue), "further parts are not shown");
+  }
+
+  // In a library without lines, in which the values that matter are not.
+  void whoGaveUpIsLookedAtInTheCallThatIsShown() {
+    m_window = tests::sampleWindow(tests::traceOf(R"(
+      thread 4711 main
+      call parse parser.c
+        79
+        80
+        call give_up
+          0 fault
+          signal 6
+    )"));
+    m_window->values().setProvider(m_values);
+    m_values->answer();
+    showPanel();
+    QVERIFY(hasValues());
+    QCOMPARE(m_window->navigator().entry()->line, 80U);
+    QCOMPARE(panel()->frames()->currentIndex(), 1);
+    QCOMPARE(views::valueAtEnd(m_window->navigator(), m_window->values(), "list"),
+             "list = {head = 0x4052a0, count = 3}  (at the end)");
+    QVERIFY(m_window->navigator().step(model::Step::Back));
+    QVERIFY(m_window->navigator().goToFault());
+    QCOMPARE(panel()->frames()->currentIndex(), 1);
   }
 
   void whatCannotBeHadIsSaid() {

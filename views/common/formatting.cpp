@@ -222,6 +222,13 @@ QString faultText(std::uint32_t signal, std::uint32_t code, model::RuntimeAddr a
   return text;
 }
 
+QString uncaughtText(const model::Trace::Summary& summary) {
+  const QString signal = signalName(summary.faultSignal());
+  return summary.uncaught->empty() ? Words::tr("%1: a C++ exception was thrown and not caught").arg(signal)
+                                   : Words::tr("%1: %2 was thrown and not caught")
+                                         .arg(signal, QString::fromStdString(*summary.uncaught));
+}
+
 QString snappedFor(const model::Trace::Summary& summary) {
   switch (summary.reason) {
     case model::TraceReason::Fault:
@@ -256,8 +263,9 @@ QString snappedFor(const model::Trace::Summary& summary) {
 QString reasonText(const model::Trace::Summary& summary) {
   using Then = model::Trace::Summary::HandledFault::Then;
   const auto& first = summary.handledFault;
-  if (!first) return snappedFor(summary);
-  const QString text = faultText(first->signal, first->code, first->address);
+  if (!first) return summary.uncaught ? uncaughtText(summary) : snappedFor(summary);
+  const QString text =
+      summary.uncaught ? uncaughtText(summary) : faultText(first->signal, first->code, first->address);
   if (first->then == Then::EndedProcess) return Words::tr("%1; its handler ended the process").arg(text);
   if (first->then == Then::Runs)
     return Words::tr("%1; thread %2 was in its handler of %3")

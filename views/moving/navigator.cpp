@@ -59,6 +59,11 @@ void Navigator::setFullerTrace(std::shared_ptr<const model::Trace> trace) {
     const auto& before = *part->threads[thread];
     const auto& now = *m_trace->threads[thread];
     if (&before == &now) return;
+    // What is older may tell where it began.
+    if (const auto opened = model::initialPosition(now); opened && entry == model::initialPosition(before)) {
+      entry = *opened;
+      return;
+    }
     const auto same = model::sameEntry(before, entry, now);
     entry = standable(now, same).value_or(same);
   };
@@ -156,11 +161,19 @@ bool Navigator::goToThread(model::ThreadIndex index) {
   return true;
 }
 
+std::optional<Position> Navigator::fault() const {
+  if (!m_trace) return std::nullopt;
+  for (std::uint32_t i = 0; i < m_trace->threads.size(); ++i) {
+    const model::ThreadTrace& thread = *m_trace->threads[i];
+    if (!thread.info().fault && !thread.info().atFault) continue;
+    if (const auto at = model::initialPosition(thread)) return Position{{i}, *at};
+  }
+  return std::nullopt;
+}
+
 bool Navigator::goToFault() {
-  if (!m_trace) return false;
-  for (std::uint32_t i = 0; i < m_trace->threads.size(); ++i)
-    if (const auto fault = m_trace->threads[i]->info().fault) return goTo({i}, *fault, Remember::Yes);
-  return false;
+  const auto at = fault();
+  return at && goTo(at->thread, at->entry, Remember::Yes);
 }
 
 void Navigator::historyBack() {

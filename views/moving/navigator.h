@@ -49,8 +49,9 @@ class Navigator : public QObject {
   bool goTo(model::ThreadIndex thread, model::EntryIndex entry, Remember remember);
   // To where the thread was left, at first to its initial position.
   bool goToThread(model::ThreadIndex thread);
-  // To the fault of the thread at fault; false if no thread faulted.
-  bool goToFault();
+  // Where a viewer opens the thread at fault; nothing if none is.
+  std::optional<Position> fault() const;
+  bool goToFault();  // false if there is none
 
   bool canGoBack() const { return !m_past.empty(); }
   bool canGoForward() const { return !m_future.empty(); }

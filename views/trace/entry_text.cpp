@@ -232,6 +232,11 @@ QList<Badge> EntryText::badges(const model::Entry& entry, const model::CallSpan*
     if (!call->finished) result.append(stillActive());
     return result;
   }
+  if (has(entry, model::kEntryFault) && entry.kind == model::EntryKind::Exception) {
+    result.append({Badge::Fault, Words::tr("not caught"),
+                   Words::tr("Nobody caught this exception, so the program was aborted.")});
+    return result;
+  }
   if (has(entry, model::kEntryFault)) {
     const auto& summary = m_trace->summary;
     const QString name = summary.faultSignal() != 0 ? signalName(summary.faultSignal()) : Words::tr("fault");

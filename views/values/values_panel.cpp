@@ -12,6 +12,8 @@
 #include <QSignalBlocker>
 #include <QTreeView>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <ranges>
 
 #include "views/common/formatting.h"
 #include "views/common/list_style.h"
@@ -31,12 +33,30 @@ QString frameTitle(const model::FrameValues& frame) {
   return frame.isInlined ? ValuesPanel::tr("%1  [inlined]").arg(title) : title;
 }
 
+// Where its values are best looked at: of who gave up, at the call that is shown first.
+std::optional<model::EntryIndex> endOf(const model::ThreadTrace& thread) {
+  return thread.info().atFault ? model::initialPosition(thread) : model::finalPosition(thread);
+}
+
+// The frame that the cursor is in; the innermost if that is not known, or was left meanwhile.
+std::size_t frameAt(const Navigator& navigator, const model::ThreadValues& values) {
+  const auto entry = navigator.entry();
+  const model::SourceFile* file = entry && entry->line != 0 ? navigator.trace()->file(entry->file) : nullptr;
+  if (file == nullptr) return 0;
+  const QString name = fileName(file->path);
+  const auto found = std::ranges::find_if(values.frames, [&](const model::FrameValues& frame) {
+    return frame.line == entry->line && fileName(frame.file) == name;
+  });
+  return found == values.frames.end() ? 0 : static_cast<std::size_t>(found - values.frames.begin());
+}
+
 }  // namespace
 
 bool standsAtEnd(const Navigator& navigator) {
   const model::ThreadTrace* thread = navigator.thread();
   const auto entry = navigator.entryIndex();
-  return thread != nullptr && entry && !thread->info().ended && entry == model::finalPosition(*thread);
+  return thread != nullptr && entry && !thread->info().ended &&
+         (entry == model::finalPosition(*thread) || entry == endOf(*thread));
 }
 
 QString valueAtEnd(const Navigator& navigator, EndValues& values, const QString& name) {
@@ -48,7 +68,7 @@ QString valueAtEnd(const Navigator& navigator, EndValues& values, const QString&
     return {};
   }
   const std::string wanted = name.toStdString();
-  for (const model::FrameValues& frame : thread->frames) {
+  for (const model::FrameValues& frame : thread->frames | std::views::drop(frameAt(navigator, *thread))) {
     for (const auto* variables : {&frame.locals, &frame.arguments})
       for (const model::Value& value : *variables)
         if (value.name == wanted)
@@ -185,7 +205,12 @@ void ValuesPanel::showValues(const model::ThreadValues& thread) {
   }
   m_frames->setVisible(!thread.frames.empty());
   m_list->setVisible(!thread.frames.empty());
-  showFrame(0);
+  const int frame = static_cast<int>(frameAt(*m_navigator, thread));
+  {
+    const QSignalBlocker quiet(m_frames);
+    m_frames->setCurrentIndex(frame);
+  }
+  showFrame(frame);
 }
 
 void ValuesPanel::showFrame(int index) {
@@ -207,7 +232,7 @@ void ValuesPanel::act() {
   const model::ThreadTrace* thread = m_navigator->thread();
   if (thread == nullptr) return;
   if (!standsAtEnd(*m_navigator)) {
-    if (const auto end = model::finalPosition(*thread))
+    if (const auto end = endOf(*thread))
       m_navigator->goTo(m_navigator->threadIndex(), *end, Navigator::Remember::Yes);
     return;
   }

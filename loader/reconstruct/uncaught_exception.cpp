@@ -1,0 +1,121 @@
+#include "loader/reconstruct/uncaught_exception.h"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <string_view>
+
+namespace traceback::loader {
+
+using model::EntryKind;
+
+namespace {
+
+// By whose call the C++ libraries of GCC and LLVM end the process. In a stripped one some have no names any
+// more; the handler that GCC's comes with has.
+bool isTerminate(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kNames = {
+      "_ZSt9terminatev",      "_ZSt11__terminatePFvvE", "_ZN10__cxxabiv111__terminateEPFvvE",
+      "__cxa_call_terminate", "__clang_call_terminate", "_ZN9__gnu_cxx27__verbose_terminate_handlerEv"};
+  return std::ranges::contains(kNames, name);
+}
+
+// What a landing pad calls itself where it may not be left.
+bool isTerminateOfPad(std::string_view name) {
+  return name == "__cxa_call_terminate" || name == "__clang_call_terminate";
+}
+
+bool isFault(std::uint32_t signal) {
+  constexpr std::array<std::uint32_t, 5> kFaults = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
+  return std::ranges::contains(kFaults, signal);
+}
+
+}  // namespace
+
+void UncaughtException::add(model::EntryIndex index, const model::Entry& entry) {
+  if (m_aborted) return;
+  if (entry.kind == EntryKind::Exception) return addThrown(index, entry);
+  if (m_exceptions.empty()) return;
+  Exception& last = m_exceptions.back();
+  switch (entry.kind) {
+    case EntryKind::Gap:
+      if (last.state != State::Terminates) m_exceptions.clear();
+      break;
+    case EntryKind::Signal:
+      if (isFault(entry.detail))
+        m_exceptions.clear();
+      else if (entry.detail == SIGABRT)
+        m_aborted = last.state == State::Terminates;
+      break;
+    case EntryKind::Line:
+      if (last.state == State::Thrown && (entry.flags & model::kEntryCatch) != 0)
+        last.state = State::CleansUp;
+      else if ((last.state == State::Thrown || last.state == State::Terminates) && entry.depth <= last.depth)
+        m_exceptions.pop_back();
+      break;
+    case EntryKind::Call:
+      if ((entry.flags & model::kEntryInlined) == 0) addCall(entry);
+      break;
+    default:
+      break;
+  }
+}
+
+void UncaughtException::addThrown(model::EntryIndex index, const model::Entry& entry) {
+  if (!m_exceptions.empty() && m_exceptions.back().state == State::Terminates) return;
+  // What was on its way further in is gone: something caught it that left no records.
+  const auto isGone = [&](const Exception& one) { return one.depth >= entry.depth && one.handlers == 0; };
+  while (!m_exceptions.empty() && isGone(m_exceptions.back())) m_exceptions.pop_back();
+  // Of handlers that were left without a record of that, too.
+  if (m_exceptions.size() >= kMost) m_exceptions.erase(m_exceptions.begin());
+  m_exceptions.push_back({.entry = index, .type = entry.detail, .depth = entry.depth});
+}
+
+void UncaughtException::addCall(const model::Entry& call) {
+  const auto callee = m_names.linkageName(call.function);
+  if (callee == "__cxa_end_catch") return endHandler();
+  Exception& last = m_exceptions.back();
+  switch (last.state) {
+    case State::Thrown:
+      if (call.depth <= last.depth)
+        m_exceptions.pop_back();
+      else if (call.depth == last.depth + 1 && callee == kThrower)
+        last.seen = true;
+      else if (last.seen && isTerminate(callee))
+        last.state = State::Terminates;
+      break;
+    case State::CleansUp:
+      if (callee == "__cxa_begin_catch") {
+        last.state = State::Caught;
+        ++last.handlers;
+      } else if (callee == "_Unwind_Resume") {
+        throwAgain(call);
+      } else if (isTerminateOfPad(callee)) {
+        last.state = State::Terminates;
+      }
+      break;
+    case State::Caught:
+      if (callee == "__cxa_rethrow") throwAgain(call);
+      break;
+    case State::Terminates:
+      break;
+  }
+}
+
+// One that is thrown again, or another one out of its handler, ends that on its way.
+void UncaughtException::endHandler() {
+  const auto handled =
+      std::ranges::find_last_if(m_exceptions, [](const Exception& one) { return one.handlers != 0; });
+  if (handled.empty() || m_exceptions.back().state == State::Terminates) return;
+  Exception& one = handled.front();
+  if (--one.handlers == 0 && one.state == State::Caught) m_exceptions.erase(handled.begin());
+}
+
+void UncaughtException::throwAgain(const model::Entry& call) {
+  Exception& last = m_exceptions.back();
+  last.state = State::Thrown;
+  last.seen = true;
+  last.depth = call.depth - 1;
+}
+
+}  // namespace traceback::loader

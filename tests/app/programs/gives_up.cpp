@@ -1,0 +1,65 @@
+// Ends by std::terminate() or abort(), for an exception or for something else.
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace shop {
+
+struct OutOfStock : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+[[gnu::noinline]] void take(int wanted, int there) {
+  std::string what = "wanted " + std::to_string(wanted);
+  if (wanted > there) throw OutOfStock(what);
+}
+
+[[gnu::noinline]] void takeForSure(int wanted, int there) noexcept {
+  std::string before = "before " + std::to_string(there);
+  take(wanted, there);
+  std::puts(before.c_str());
+}
+
+[[gnu::noinline]] bool tryToTake(int wanted, int there) {
+  try {
+    take(wanted, there);
+    return true;
+  } catch (const OutOfStock& error) {
+    std::puts(error.what());
+    return false;
+  }
+}
+
+[[gnu::noinline]] void takeAndTell(int wanted, int there) {
+  try {
+    take(wanted, there);
+  } catch (const OutOfStock& error) {
+    std::puts(error.what());
+    throw;
+  }
+}
+
+}  // namespace shop
+
+int main(int count, char** words) {
+  const std::string_view how = count > 1 ? words[1] : "";
+  std::vector<int> amounts(static_cast<std::size_t>(count), 1);
+  shop::tryToTake(2, 1);  // that one is caught
+  if (how == "throws") shop::take(3, 2);
+  if (how == "throws through noexcept") shop::takeForSure(3, 2);
+  if (how == "throws again") shop::takeAndTell(3, 2);
+  if (how == "throws in a thread") std::thread(shop::take, 3, 2).join();
+  if (how == "has the library throw") return amounts.at(40);
+  if (how == "throws a number") throw count;
+  if (how == "terminates") std::thread([] {});  // not joined
+  if (how == "aborts") std::abort();
+  try {
+    shop::take(3, 2);
+  } catch (const shop::OutOfStock&) {
+    std::abort();
+  }
+}

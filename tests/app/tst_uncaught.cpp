@@ -1,0 +1,79 @@
+// What nobody caught is named, and shown where it was thrown.
+#include <signal.h>
+
+#include <QTest>
+
+#include "tests/app/command_line.h"
+
+using namespace traceback::test;
+
+class UncaughtTest : public QObject {
+  Q_OBJECT
+
+  std::unique_ptr<CommandLine> m_line;
+
+  // The snap of the program that ended so; empty if there are not one, or it ended otherwise.
+  QString snapOf(const QString& how, const QStringList& options = {}) {
+    const Ran ran = m_line->throughShell(
+        "ulimit -c 0; exec \"$@\"", QStringList{"run"} + options + QStringList{"--", GIVES_UP_PROGRAM, how});
+    const QStringList snaps = m_line->snaps();
+    return ran.status == 128 + SIGABRT && snaps.size() == 1 ? snaps[0] : QString();
+  }
+
+ private slots:
+  void init() {
+    m_line = std::make_unique<CommandLine>();
+    QVERIFY(m_line->isReady());
+  }
+
+  void whatNobodyCaughtIsTheFault_data() {
+    QTest::addColumn<QByteArray>("type");
+    QTest::addColumn<QByteArray>("place");  // empty: in the C++ library
+    const QByteArray ownLine = "if (wanted > there) throw OutOfStock(what);";
+    QTest::newRow("throws") << QByteArray("shop::OutOfStock") << ownLine;
+    QTest::newRow("throws through noexcept") << QByteArray("shop::OutOfStock") << ownLine;
+    QTest::newRow("throws in a thread") << QByteArray("shop::OutOfStock") << ownLine;
+    QTest::newRow("throws again") << QByteArray("shop::OutOfStock") << ownLine;
+    QTest::newRow("throws a number") << QByteArray("int") << QByteArray("throw count;");
+    QTest::newRow("has the library throw") << QByteArray("std::out_of_range") << QByteArray();
+  }
+  void whatNobodyCaughtIsTheFault() {
+    QFETCH(QByteArray, type);
+    QFETCH(QByteArray, place);
+    const QString snap = snapOf(QTest::currentDataTag());
+    QVERIFY(!snap.isEmpty());
+    const QByteArray info = m_line->traceback({"info", snap}).out;
+    QVERIFY2(info.contains("aborted: " + type + " was thrown and not caught\n"), info.constData());
+    const QByteArray text = m_line->traceback({"print", "--to-fault", snap}).out;
+    const QList<QByteArray> lines =
+        text.left(text.lastIndexOf("\n  and ")).split('\n');  // "entries after the fault"
+    QVERIFY2(lines.last().contains("-- C++ exception " + type), lines.last().constData());
+    QVERIFY2(lines.last().endsWith("<-- fault"), lines.last().constData());
+    QCOMPARE(text.count("<-- fault"), 1);
+    QCOMPARE(m_line->traceback({"print", snap}).out.count("<-- fault"), 1);
+    if (place.isEmpty()) return;
+    QVERIFY2(lines[lines.size() - 2].contains(place), lines[lines.size() - 2].constData());
+    QVERIFY2(lines.last().contains("gives_up.cpp:"), lines.last().constData());
+  }
+
+  void otherEndsAreNotOfAnException_data() {
+    QTest::addColumn<QStringList>("options");
+    QTest::newRow("terminates") << QStringList();
+    QTest::newRow("aborts") << QStringList();
+    QTest::newRow("aborts in a catch") << QStringList();
+    // Where the C++ library left no records, it is not known whether anybody caught it.
+    QTest::newRow("throws") << QStringList{"--only", "gives_up"};
+  }
+  void otherEndsAreNotOfAnException() {
+    QFETCH(QStringList, options);
+    const QString snap = snapOf(QTest::currentDataTag(), options);
+    QVERIFY(!snap.isEmpty());
+    const QByteArray info = m_line->traceback({"info", snap}).out;
+    QVERIFY2(info.contains(" aborted\n"), info.constData());
+    const QByteArray text = m_line->traceback({"print", snap}).out;
+    QVERIFY2(text.contains("-- C++ exception shop::OutOfStock"), text.right(2000).constData());
+  }
+};
+
+QTEST_GUILESS_MAIN(UncaughtTest)
+#include "tst_uncaught.moc"

@@ -1,0 +1,150 @@
+// Whether an exception ended the process is told where the trace shows it, and only there.
+#include <QTest>
+
+#include "tests/loader/reconstruction.h"
+
+using namespace traceback;
+using tests::reconstruct;
+
+namespace {
+
+// main calls g, which throws; the C++ library is recorded. An untraced function stands between both.
+constexpr std::string_view kThrows = R"(
+  function main 1000
+  dag
+  a 4 call 1800 b
+  dag
+  b 4 return returnpoint
+  dag
+  p 4 call 7000 q pad
+  dag
+  q 4 return returnpoint
+  function outer 1800
+  dag
+  a 4 call 2400 b           # left no records
+  dag
+  b 4 return returnpoint
+  function inner 1c00
+  dag
+  a 4 call 2000 b
+  dag
+  b 4 return returnpoint
+  function g 2000
+  dag
+  a 4 call 9100 z           # __cxa_throw, by way of the runtime
+  dag
+  z 4 return returnpoint
+  function __cxa_throw 5000
+  dag
+  a 4 call 6000 b
+  dag
+  b 4 call 7000 - returnpoint
+  function _Unwind_RaiseException 6000
+  dag
+  a 4 call 6800 b
+  dag
+  b 4 return returnpoint
+  dag
+  l 4 tail 0
+  function __gxx_personality_v0 6800
+  dag
+  a 4 branch r t
+  t 4 call 7000 - bit=0
+  r 4 return bit=1
+  function _ZSt9terminatev 7000
+  dag
+  a 4 call 9200 -           # abort
+  function handler 8000
+  dag
+  a 4 return
+)";
+
+}  // namespace
+
+class UncaughtExceptionTest : public QObject {
+  Q_OBJECT
+ private Q_SLOTS:
+  void whoseThrowerIsWhatTerminatesIsNotCaught_data() {
+    QTest::addColumn<QByteArray>("ring");
+    QTest::newRow("no catch") << QByteArray(R"(
+      __cxa_throw.a
+      _Unwind_RaiseException.a
+      __gxx_personality_v0.a r
+      _Unwind_RaiseException.b
+      __cxa_throw.b
+      _ZSt9terminatev.a
+      signal 6 at _ZSt9terminatev.a+3 fatal
+    )");
+    QTest::newRow("a noexcept function is in the way") << QByteArray(R"(
+      __cxa_throw.a
+      _Unwind_RaiseException.a
+      __gxx_personality_v0.a t
+      _ZSt9terminatev.a
+      signal 6 at _ZSt9terminatev.a+3 fatal
+    )");
+    QTest::newRow("another signal comes between") << QByteArray(R"(
+      __cxa_throw.a
+      _Unwind_RaiseException.a
+      __gxx_personality_v0.a t
+      _ZSt9terminatev.a
+      signal 14 at _ZSt9terminatev.a+3
+        handler.a
+      return
+      signal 6 at _ZSt9terminatev.a+3 fatal
+    )");
+  }
+  void whoseThrowerIsWhatTerminatesIsNotCaught() {
+    QFETCH(QByteArray, ring);
+    const std::string words =
+        "start\nmain.a\nouter.a\ninner.a\ng.a\nexception g.a+3 shop::Empty\n" + ring.toStdString();
+    const auto got = reconstruct({.map = kThrows, .ring = words, .signal = 6});
+    QCOMPARE(got.trace().summary.uncaught, std::optional<std::string>("shop::Empty"));
+    const auto fault = got.thread().info().fault;
+    QVERIFY2(fault.has_value(), got.text.c_str());
+    const model::Entry entry = got.thread().entry(*fault);
+    QCOMPARE(entry.kind, model::EntryKind::Exception);
+    QCOMPARE(got.trace().function(entry.function)->name, std::string("g"));
+  }
+
+  void otherEndsAreNotOfTheException_data() {
+    QTest::addColumn<QByteArray>("ring");
+    QTest::addColumn<std::uint32_t>("signal");
+    QTest::newRow("caught, and terminated for something else") << QByteArray(R"(
+      __cxa_throw.a
+      _Unwind_RaiseException.l
+      main.p
+      _ZSt9terminatev.a
+      signal 6 at _ZSt9terminatev.a+3 fatal
+    )") << 6U;
+    QTest::newRow("caught by who left no records, and terminated for something else") << QByteArray(R"(
+      __cxa_throw.a
+      _Unwind_RaiseException.l
+      _ZSt9terminatev.a
+      signal 6 at _ZSt9terminatev.a+3 fatal
+    )") << 6U;
+    QTest::newRow("thrown, and the C++ library is not recorded") << QByteArray(R"(
+      signal 6 at 0x10 fatal
+    )") << 6U;
+    QTest::newRow("a fault while it terminates") << QByteArray(R"(
+      __cxa_throw.a
+      _Unwind_RaiseException.a
+      __gxx_personality_v0.a t
+      _ZSt9terminatev.a
+      signal 11 at _ZSt9terminatev.a+3 fault fatal
+    )") << 11U;
+  }
+  void otherEndsAreNotOfTheException() {
+    QFETCH(QByteArray, ring);
+    QFETCH(std::uint32_t, signal);
+    const std::string words =
+        "start\nmain.a\nouter.a\ninner.a\ng.a\nexception g.a+3 shop::Empty\n" + ring.toStdString();
+    const auto got = reconstruct({.map = kThrows, .ring = words, .signal = signal});
+    QVERIFY2(got.text.find("signal") != std::string::npos, got.text.c_str());
+    QVERIFY2(!got.trace().summary.uncaught, got.text.c_str());
+    const auto fault = got.thread().info().fault;
+    QVERIFY(!fault || got.thread().entry(*fault).kind != model::EntryKind::Exception);
+  }
+};
+
+QTEST_APPLESS_MAIN(UncaughtExceptionTest)
+#include "tst_uncaught_exception.moc"
