@@ -122,7 +122,7 @@ void StepActions::update() {
                                                        : m_navigator->canStep(word.how));
   m_historyBack->setEnabled(m_navigator->canGoBack());
   m_historyForward->setEnabled(m_navigator->canGoForward());
-  m_fault->setEnabled(m_navigator->fault().has_value());
+  m_fault->setEnabled(m_navigator->faultThread().has_value());
 }
 
 }  // namespace traceback::app

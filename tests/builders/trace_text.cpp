@@ -195,7 +195,8 @@ class Reader {
       entry.last = {entry.address.value + 3};
     } else if (words[0] == "signal") {
       entry.kind = EntryKind::Signal;
-      if (at >= words.size() || !number(words[at++], value)) wrong("'signal' needs a number");
+      if (at >= words.size() || !number(words[at], value)) wrong("'signal' needs a number");
+      ++at;
       entry.detail = static_cast<std::uint32_t>(value);
     } else if (words[0] == "exception") {
       entry.kind = EntryKind::Exception;

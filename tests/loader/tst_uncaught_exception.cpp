@@ -59,6 +59,12 @@ constexpr std::string_view kThrows = R"(
   a 4 return
 )";
 
+tests::Outcome behindTheThrow(const QByteArray& ring, std::uint32_t signal) {
+  const std::string words =
+      "start\nmain.a\nouter.a\ninner.a\ng.a\nexception g.a+3 shop::Empty\n" + ring.toStdString();
+  return reconstruct({.map = kThrows, .ring = words, .signal = signal});
+}
+
 }  // namespace
 
 class UncaughtExceptionTest : public QObject {
@@ -95,9 +101,7 @@ class UncaughtExceptionTest : public QObject {
   }
   void whoseThrowerIsWhatTerminatesIsNotCaught() {
     QFETCH(QByteArray, ring);
-    const std::string words =
-        "start\nmain.a\nouter.a\ninner.a\ng.a\nexception g.a+3 shop::Empty\n" + ring.toStdString();
-    const auto got = reconstruct({.map = kThrows, .ring = words, .signal = 6});
+    const auto got = behindTheThrow(ring, 6);
     QCOMPARE(got.trace().summary.uncaught, std::optional<std::string>("shop::Empty"));
     const auto fault = got.thread().info().fault;
     QVERIFY2(fault.has_value(), got.text.c_str());
@@ -136,9 +140,7 @@ class UncaughtExceptionTest : public QObject {
   void otherEndsAreNotOfTheException() {
     QFETCH(QByteArray, ring);
     QFETCH(std::uint32_t, signal);
-    const std::string words =
-        "start\nmain.a\nouter.a\ninner.a\ng.a\nexception g.a+3 shop::Empty\n" + ring.toStdString();
-    const auto got = reconstruct({.map = kThrows, .ring = words, .signal = signal});
+    const auto got = behindTheThrow(ring, signal);
     QVERIFY2(got.text.find("signal") != std::string::npos, got.text.c_str());
     QVERIFY2(!got.trace().summary.uncaught, got.text.c_str());
     const auto fault = got.thread().info().fault;

@@ -161,19 +161,20 @@ bool Navigator::goToThread(model::ThreadIndex index) {
   return true;
 }
 
-std::optional<Position> Navigator::fault() const {
+std::optional<model::ThreadIndex> Navigator::faultThread() const {
   if (!m_trace) return std::nullopt;
   for (std::uint32_t i = 0; i < m_trace->threads.size(); ++i) {
     const model::ThreadTrace& thread = *m_trace->threads[i];
-    if (!thread.info().fault && !thread.info().atFault) continue;
-    if (const auto at = model::initialPosition(thread)) return Position{{i}, *at};
+    const bool faulted = thread.info().fault || thread.info().atFault;
+    if (faulted && thread.leastLineDepth() != INT32_MAX) return model::ThreadIndex{i};
   }
   return std::nullopt;
 }
 
 bool Navigator::goToFault() {
-  const auto at = fault();
-  return at && goTo(at->thread, at->entry, Remember::Yes);
+  const auto thread = faultThread();
+  const auto at = thread ? model::initialPosition(*threadAt(*thread)) : std::nullopt;
+  return at && goTo(*thread, *at, Remember::Yes);
 }
 
 void Navigator::historyBack() {

@@ -49,9 +49,10 @@ class Navigator : public QObject {
   bool goTo(model::ThreadIndex thread, model::EntryIndex entry, Remember remember);
   // To where the thread was left, at first to its initial position.
   bool goToThread(model::ThreadIndex thread);
-  // Where a viewer opens the thread at fault; nothing if none is.
-  std::optional<Position> fault() const;
-  bool goToFault();  // false if there is none
+  // That at fault, if it has anywhere to stand. Asked at each step, so it reads no entries.
+  std::optional<model::ThreadIndex> faultThread() const;
+  // To where a viewer opens that one; false if there is none.
+  bool goToFault();
 
   bool canGoBack() const { return !m_past.empty(); }
   bool canGoForward() const { return !m_future.empty(); }
