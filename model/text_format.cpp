@@ -1,6 +1,7 @@
 #include "model/text_format.h"
 
 #include <array>
+#include <csignal>
 #include <format>
 #include <iterator>
 #include <span>
@@ -132,7 +133,10 @@ std::string_view kindName(EntryKind kind) {
   return "gap";
 }
 
-std::string uncaughtText(std::string_view type) {
+std::string abortText(const Trace::Summary& summary) {
+  if (summary.faultSignal() != SIGABRT) return {};
+  if (!summary.uncaught) return printable(summary.abortMessage);
+  const std::string& type = *summary.uncaught;
   return (type.empty() ? std::string("a C++ exception") : printable(type)) + " was thrown and not caught";
 }
 

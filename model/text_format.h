@@ -16,7 +16,8 @@ namespace traceback::model {
 constexpr std::uint32_t threadNumber(ThreadIndex thread) { return thread.value + 1; }
 
 std::string_view kindName(EntryKind kind);  // "line", as in JSON
-std::string uncaughtText(std::string_view type);  // "int was thrown and not caught"; empty: not known which
+// Why it was aborted: "int was thrown and not caught", or what the C library said; empty if neither is known.
+std::string abortText(const Trace::Summary& summary);
 std::string signalName(std::uint32_t signal);  // "SIGSEGV"; "signal 77" if it has no name
 std::string_view gapText(std::uint32_t cause);  // why records are missing, as the end of "gap: "
 std::string_view syncText(std::uint32_t cause);  // what a Sync entry tells

@@ -162,6 +162,9 @@ class Trace {
     // The type of the exception that nobody caught, for which the process was aborted; empty if it is not
     // known.
     std::optional<std::string> uncaught = {};
+    // What the C library said when it aborted the process, as "prog: a.c:3: f: Assertion `n > 0' failed."; or
+    // empty.
+    std::string abortMessage = {};
     std::string program;  // as the user named it
     std::uint32_t pid = 0;
     std::string occasion = {};  // why a process was snapped that went on, in words; empty if that is not said

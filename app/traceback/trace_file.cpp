@@ -76,9 +76,10 @@ std::string snappedFor(const model::Trace::Summary& summary) {
 std::string reasonText(const model::Trace::Summary& summary) {
   using Then = model::Trace::Summary::HandledFault::Then;
   const auto& first = summary.handledFault;
-  const std::string uncaught = summary.uncaught ? ": " + model::uncaughtText(*summary.uncaught) : "";
-  if (!first) return snappedFor(summary) + uncaught;
-  const std::string text = faultText(first->signal, first->code, first->address) + uncaught;
+  const std::string why = model::abortText(summary);
+  const std::string said = why.empty() ? why : ": " + why;
+  if (!first) return snappedFor(summary) + said;
+  const std::string text = faultText(first->signal, first->code, first->address) + said;
   switch (first->then) {
     case Then::EndedProcess:
       return text + "; its handler ended the process";

@@ -36,6 +36,11 @@ std::optional<model::Trace::Summary::Group> groupOf(
   return group.name.empty() ? std::nullopt : std::optional(group);
 }
 
+std::string withoutNewline(std::string_view text) {
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  return std::string(text);
+}
+
 }  // namespace
 
 model::Trace::Summary summaryOf(const SnapContents& contents) {
@@ -43,6 +48,7 @@ model::Trace::Summary summaryOf(const SnapContents& contents) {
   if (const auto& process = contents.process) {
     summary.pid = process->pid;
     summary.program = paddedString(process->executable);
+    summary.abortMessage = withoutNewline(paddedString(process->abortMessage));
   }
   if (const auto& reason = contents.reason) {
     summary.reason = reason->reason <= static_cast<std::uint32_t>(SnapReason::Policy)

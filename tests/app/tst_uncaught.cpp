@@ -1,4 +1,4 @@
-// What nobody caught is named, and shown where it was thrown.
+// What nobody caught is named, and shown where it was thrown; of other aborts what the C library says.
 #include <signal.h>
 
 #include <QTest>
@@ -54,6 +54,19 @@ class UncaughtTest : public QObject {
     if (place.isEmpty()) return;
     QVERIFY2(lines[lines.size() - 2].contains(place), lines[lines.size() - 2].constData());
     QVERIFY2(lines.last().contains("gives_up.cpp:"), lines.last().constData());
+  }
+
+  void whatTheCLibrarySaysOfItIsTold_data() {
+    QTest::addColumn<QByteArray>("message");
+    QTest::newRow("asserts") << QByteArray("Assertion `count == 1' failed.\n");
+    QTest::newRow("frees twice") << QByteArray("aborted: free(): double free detected in tcache 2\n");
+  }
+  void whatTheCLibrarySaysOfItIsTold() {
+    QFETCH(QByteArray, message);
+    const QString snap = snapOf(QTest::currentDataTag());
+    QVERIFY(!snap.isEmpty());
+    const QByteArray info = m_line->traceback({"info", snap}).out;
+    QVERIFY2(info.contains(" aborted: ") && info.contains(message), info.constData());
   }
 
   void otherEndsAreNotOfAnException_data() {

@@ -9,6 +9,7 @@
 
 #include "runtime/collect/files/process_folder.h"
 #include "runtime/collect/snap/recover.h"
+#include "runtime/collect/snap/snap_assembly.h"
 #include "snap_dump.h"
 #include "traced_run.h"
 
@@ -267,6 +268,23 @@ class PrivacyTest : public QObject {
     QVERIFY(snaps && snaps->size() == 1);
     QCOMPARE(snaps->front().parent_path(), traced.snapFolder());
     QVERIFY(!fs::exists(elsewhere));
+  }
+
+  void whereRootsSnapsGoIsStillKnownWhenTheProcessHasEnded() {
+    if (::geteuid() != 0) QSKIP("only root has snaps of its own");
+    TracedRun traced;
+    auto process = traced.start({"pause"});
+    QVERIFY(process->waitForReadyRead(30'000));
+    const auto opened = collect::openProcessFolder(traced.processFolders().at(0));
+    QVERIFY(opened);
+    const auto folder = collect::readProcessFolder(*opened);
+    QVERIFY(folder);
+    process->write("\n");
+    QCOMPARE(TracedRun::finish(*process).status, 4);
+    collect::removeFolder(folder->path);
+    QVERIFY(!fs::exists(folder->path));
+    const auto place = collect::snapPlaceFor({}, folder->rootsSnaps, folder->owner, folder->header);
+    QCOMPARE(place.folder, traced.snapFolder());
   }
 
   void aFolderThatIsNotOfTheProcesssUsersIsNotReadForIt() {

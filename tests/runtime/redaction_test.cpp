@@ -143,6 +143,8 @@ class RedactionTest : public QObject {
     QTest::newRow("with blanks") << "note=/srv/my shop/in here/shop: gone" << "note=/redacted/shop: gone";
     QTest::newRow("quoted") << "not '/srv/shop/a' but \"/srv/shop/b\""
                             << "not '/redacted/a' but \"/redacted/b\"";
+    QTest::newRow("an assertion's") << "shop: /srv/shop/a.c:3: take: Assertion `n > 0' failed.\n"
+                                    << "shop: /redacted/a.c:3: take: Assertion `n > 0' failed.\n";
     QTest::newRow("lines") << "a=/srv/x/y\nb=/srv/z\n" << "a=/redacted/y\nb=/redacted/z\n";
     QTest::newRow("alone") << "/" << "/redacted/";
   }
@@ -152,6 +154,18 @@ class RedactionTest : public QObject {
     const collect::PathRedactor redactor(collect::kRedactPaths);
     QCOMPARE(QString::fromStdString(redactor.text(text.toStdString())), redacted);
     QCOMPARE(QString::fromStdString(collect::PathRedactor(0).text(text.toStdString())), text);
+  }
+
+  void theHeaderOfAProcessNamesNoneInWhatTheCLibrarySaid() {
+    format::ProcessHeader header{};
+    const std::string said = "/srv/shop/a.c:3: take: Assertion `n > 0' failed.\n";
+    std::ranges::copy(said, header.abortMessage);
+    const auto textOf = [](const format::ProcessHeader& of) {
+      return std::string(reinterpret_cast<const char*>(of.abortMessage));
+    };
+    QCOMPARE(textOf(collect::PathRedactor(0).header(header)), said);
+    QCOMPARE(textOf(collect::PathRedactor(collect::kRedactPaths).header(header)),
+             std::string("/redacted/a.c:3: take: Assertion `n > 0' failed.\n"));
   }
 };
 

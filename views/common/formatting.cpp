@@ -222,8 +222,16 @@ QString faultText(std::uint32_t signal, std::uint32_t code, model::RuntimeAddr a
   return text;
 }
 
-QString uncaughtText(const model::Trace::Summary& summary) {
-  const QString signal = signalName(summary.faultSignal());
+// Of a process that was aborted, if that is known.
+QString whyAborted(const model::Trace::Summary& summary) {
+  const QString signal = signalName(SIGABRT);
+  if (summary.faultSignal() != SIGABRT) return {};
+  if (!summary.uncaught) {
+    const std::string& said = summary.abortMessage;
+    return said.empty()
+               ? QString()
+               : QStringLiteral("%1: %2").arg(signal, QString::fromStdString(model::printable(said)));
+  }
   return summary.uncaught->empty() ? Words::tr("%1: a C++ exception was thrown and not caught").arg(signal)
                                    : Words::tr("%1: %2 was thrown and not caught")
                                          .arg(signal, QString::fromStdString(*summary.uncaught));
@@ -263,9 +271,9 @@ QString snappedFor(const model::Trace::Summary& summary) {
 QString reasonText(const model::Trace::Summary& summary) {
   using Then = model::Trace::Summary::HandledFault::Then;
   const auto& first = summary.handledFault;
-  if (!first) return summary.uncaught ? uncaughtText(summary) : snappedFor(summary);
-  const QString text =
-      summary.uncaught ? uncaughtText(summary) : faultText(first->signal, first->code, first->address);
+  const QString aborted = whyAborted(summary);
+  if (!first) return aborted.isEmpty() ? snappedFor(summary) : aborted;
+  const QString text = aborted.isEmpty() ? faultText(first->signal, first->code, first->address) : aborted;
   if (first->then == Then::EndedProcess) return Words::tr("%1; its handler ended the process").arg(text);
   if (first->then == Then::Runs)
     return Words::tr("%1; thread %2 was in its handler of %3")

@@ -97,6 +97,14 @@ model::Result<OpenFolder> openProcessFolder(const std::filesystem::path& path) {
   return folder;
 }
 
+std::filesystem::path rootsSnapsOf(const std::filesystem::path& processFolder) {
+  const auto link = processFolder / format::kSnapsLink;
+  struct stat status{};
+  std::error_code error;
+  if (::lstat(link.c_str(), &status) != 0 || !S_ISLNK(status.st_mode) || status.st_uid != 0) return {};
+  return std::filesystem::read_symlink(link, error);
+}
+
 model::Result<ProcessFolder> readProcessFolder(const OpenFolder& opened) {
   const auto rights = FileRights::of(opened.owner);
   if (!rights) return std::unexpected(rights.error());
@@ -104,6 +112,7 @@ model::Result<ProcessFolder> readProcessFolder(const OpenFolder& opened) {
   ProcessFolder folder;
   folder.path = path;
   folder.owner = opened.owner;
+  folder.rootsSnaps = rootsSnapsOf(path);
   const auto file = path / "process";
   const auto bytes = readRegular(opened.file.descriptor(), file, kMostOfProcess);
   if (!bytes) return std::unexpected(bytes.error());

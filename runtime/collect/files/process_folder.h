@@ -26,10 +26,14 @@ struct RingFile {
 struct ProcessFolder {
   std::filesystem::path path;
   uid_t owner = 0;  // whose word all of this is; a process that was root's may be another user's by now
+  std::filesystem::path rootsSnaps;  // rootsSnapsOf() it; read with the rest, for a process that ends removes it
   format::ProcessHeader header;
   std::vector<format::ProcessModule> modules;
   std::vector<RingFile> rings;  // in the order of their names
 };
+
+// Where snaps of a process go that was root's when it began, whoever it is now (process.h); else empty.
+std::filesystem::path rootsSnapsOf(const std::filesystem::path& processFolder);
 
 // The name of a folder: PID-START.
 struct ProcessName {

@@ -93,7 +93,7 @@ model::Result<fs::path> writeTo(const SnapPlace& place, const SnapContents& cont
 }
 
 SnapPlace placeFor(const fs::path& asked, const ProcessFolder& folder) {
-  return snapPlaceFor(asked, folder.path, folder.owner, folder.header);
+  return snapPlaceFor(asked, folder.rootsSnaps, folder.owner, folder.header);
 }
 
 // The memory that is to be kept, while the process stands still.

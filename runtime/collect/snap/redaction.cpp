@@ -212,6 +212,7 @@ std::string PathRedactor::lines(const std::string& lines) const {
 format::ProcessHeader PathRedactor::header(format::ProcessHeader header) const {
   for (auto* field : {&header.snapFolder, &header.executable})
     copyField(*field, path(textField(*field, sizeof *field)));
+  copyField(header.abortMessage, text(textField(header.abortMessage, sizeof header.abortMessage)));
   return header;
 }
 

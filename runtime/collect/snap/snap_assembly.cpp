@@ -223,14 +223,6 @@ model::Result<void> addMaps(SnapWriter& writer, const SnapContents& contents,
   return {};
 }
 
-// Empty unless it is root's: of a process that was root's when it began, and whoever it is now.
-std::filesystem::path linkOfRoot(const std::filesystem::path& link) {
-  struct stat status{};
-  std::error_code error;
-  if (::lstat(link.c_str(), &status) != 0 || !S_ISLNK(status.st_mode) || status.st_uid != 0) return {};
-  return std::filesystem::read_symlink(link, error);
-}
-
 }  // namespace
 
 format::SnapReason reasonOf(const format::ProcessHeader& header) {
@@ -238,12 +230,12 @@ format::SnapReason reasonOf(const format::ProcessHeader& header) {
   return header.faultSignal == SIGABRT ? format::SnapReason::Abort : format::SnapReason::Fault;
 }
 
-SnapPlace snapPlaceFor(const std::filesystem::path& asked, const std::filesystem::path& processFolder,
+SnapPlace snapPlaceFor(const std::filesystem::path& asked, const std::filesystem::path& rootsSnaps,
                        uid_t owner, const format::ProcessHeader& header) {
   const uid_t self = ::geteuid();
   if (!asked.empty()) return {asked, self};
   std::filesystem::path told = textField(header.snapFolder, sizeof header.snapFolder);
-  if (self == 0 && owner == 0) told = linkOfRoot(processFolder / format::kSnapsLink);
+  if (self == 0 && owner == 0) told = rootsSnaps;
   return told.empty() ? SnapPlace{defaultSnapFolder(), self} : SnapPlace{told, owner};
 }
 
@@ -252,7 +244,8 @@ std::filesystem::path snapFolderFor(const std::filesystem::path& asked,
                                     const format::ProcessHeader& header) {
   struct stat status{};
   const bool known = ::lstat(processFolder.c_str(), &status) == 0;
-  return snapPlaceFor(asked, processFolder, known ? status.st_uid : ::geteuid(), header).folder;
+  return snapPlaceFor(asked, rootsSnapsOf(processFolder), known ? status.st_uid : ::geteuid(), header)
+      .folder;
 }
 
 std::string snapBaseName(const std::string& program, std::uint32_t pid, std::uint64_t realtimeNs) {

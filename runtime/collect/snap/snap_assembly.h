@@ -44,7 +44,7 @@ struct SnapPlace {
 };
 // As asked, else as the process was told, else the default. To root the word of another user's folder holds
 // as far as that user's rights go, and of root's own processes that of the link (process.h).
-SnapPlace snapPlaceFor(const std::filesystem::path& asked, const std::filesystem::path& processFolder,
+SnapPlace snapPlaceFor(const std::filesystem::path& asked, const std::filesystem::path& rootsSnaps,
                        uid_t owner, const format::ProcessHeader& header);
 // The same, of a folder that was not opened: the folder alone.
 std::filesystem::path snapFolderFor(const std::filesystem::path& asked,

@@ -163,6 +163,7 @@ void findLibc() {
   traceback_real_dlsym = lookUp("dlsym", "GLIBC_2.34", "GLIBC_2.2.5");
   if (isSince(35)) lookUpInto(libc.findObject, "_dl_find_object", "GLIBC_2.35");
   libc.isSince241 = isSince(41);
+  libc.abortMessage = static_cast<const char* const*>(dlvsym(RTLD_NEXT, "__abort_msg", "GLIBC_PRIVATE"));
   traceback_real_abort = lookUp("abort", "GLIBC_2.2.5", nullptr);
   traceback_real___assert_fail = lookUp("__assert_fail", "GLIBC_2.2.5", nullptr);
   traceback_real___assert_perror_fail = lookUp("__assert_perror_fail", "GLIBC_2.2.5", nullptr);

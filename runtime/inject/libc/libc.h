@@ -50,6 +50,7 @@ struct Libc {
   int (*backtrace)(void**, int);
   int (*dladdr)(const void*, void*);
   int (*dladdr1)(const void*, void*, void**, int);
+  const char* const* abortMessage;  // its __abort_msg: null, or the size of a text and that text
   int (*findObject)(void*, void*);  // _dl_find_object, of 2.35 and later; else null
   FILE* (*fopen)(const char*, const char*);
   FILE* (*fopen64)(const char*, const char*);

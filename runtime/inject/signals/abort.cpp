@@ -19,10 +19,10 @@ namespace {
 constexpr unsigned kMostWords = 32;
 constexpr std::uint64_t kMostCode = 256;
 
-// By the kernel, for somebody else who sends himself SIGABRT may stand at his stack's top. The bytes read.
-long readStack(std::uint64_t from, std::uint64_t (&words)[kMostWords]) {
-  const struct iovec to{words, sizeof words};
-  const struct iovec of{reinterpret_cast<void*>(from), sizeof words};
+// By the kernel, for it may not be there. The bytes read.
+long readMemory(std::uint64_t from, void* into, std::size_t size) {
+  const struct iovec to{into, size};
+  const struct iovec of{reinterpret_cast<void*>(from), size};
   return systemCall(__NR_process_vm_readv, rawPid(), asLong(&to), 1, asLong(&of), 1, 0);
 }
 
@@ -43,10 +43,22 @@ bool isInAbort(int signal, const ucontext_t& context) {
   if (t.abortFrame != 0 && t.abortFrame - stack < kMostBelow) return true;
   const auto code = reinterpret_cast<std::uint64_t>(traceback_real_abort);
   std::uint64_t words[kMostWords];
-  const long size = readStack(stack, words);
+  // Somebody else who sends himself SIGABRT may stand at his stack's top.
+  const long size = readMemory(stack, words, sizeof words);
   for (long i = 0; i < size / static_cast<long>(sizeof *words); ++i)
     if (words[i] - code < kMostCode) return true;
   return false;
+}
+
+void copyAbortMessage(std::uint8_t (&to)[256]) {
+  if (libc.abortMessage == nullptr || *libc.abortMessage == nullptr || process.sandboxed) return;
+  struct {
+    std::uint32_t size;
+    std::uint8_t text[sizeof to];
+  } message{};
+  if (readMemory(reinterpret_cast<std::uint64_t>(*libc.abortMessage), &message, sizeof message) <= 0) return;
+  message.text[sizeof to - 1] = 0;
+  for (unsigned i = 0; i < sizeof to; ++i) to[i] = message.text[i];
 }
 
 bool abortLeavesMask() { return libc.isSince241; }

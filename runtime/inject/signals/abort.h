@@ -16,6 +16,10 @@ void expectAbort(std::uint64_t frame);
 // or while that is handled.
 bool isInAbort(int signal, const ucontext_t& context);
 
+// What libc said of why it aborts the process: an assertion, a damaged heap or stack. It stays as it is where
+// nothing was said.
+void copyAbortMessage(std::uint8_t (&to)[256]);
+
 // Whether what libc aborts with stays blocked, so that it has to be held (held_faults.h).
 bool abortLeavesMask();
 

@@ -12,6 +12,7 @@
 #include "runtime/inject/rings/ring_table.h"
 #include "runtime/inject/rings/rings.h"
 #include "runtime/inject/rings/wrap.h"
+#include "runtime/inject/signals/abort.h"
 #include "runtime/inject/signals/actions.h"
 #include "runtime/inject/signals/handled_fault.h"
 #include "runtime/inject/signals/held_faults.h"
@@ -63,6 +64,7 @@ void describe(format::ProcessHeader& file, const HandledFault& fault) {
   file.faultAddress = fault.address;
   file.faultPc = fault.pc;
   file.faultTime = fault.time;
+  if (fault.signal == SIGABRT) copyAbortMessage(file.abortMessage);
   copyRegisters(*fault.context, file.faultRegisters);
   file.faultRegisters[16] = fault.pc;  // handlers of the program see another one
   file.faultExtendedRegisters = reinterpret_cast<std::uint64_t>(fault.context->uc_mcontext.fpregs);

@@ -1,4 +1,6 @@
 // Ends by std::terminate() or abort(), for an exception or for something else.
+#undef NDEBUG
+#include <cassert>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -43,6 +45,8 @@ struct OutOfStock : std::runtime_error {
   }
 }
 
+[[gnu::noipa]] void giveBack(void* memory) { std::free(memory); }
+
 }  // namespace shop
 
 int main(int count, char** words) {
@@ -57,6 +61,11 @@ int main(int count, char** words) {
   if (how == "throws a number") throw count;
   if (how == "terminates") std::thread([] {});  // not joined
   if (how == "aborts") std::abort();
+  if (how == "asserts") assert(count == 1);
+  if (how == "frees twice") {
+    void* const memory = std::malloc(24);
+    for (int i = 0; i < 2; ++i) shop::giveBack(memory);
+  }
   try {
     shop::take(3, 2);
   } catch (const shop::OutOfStock&) {
