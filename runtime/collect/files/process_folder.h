@@ -26,7 +26,8 @@ struct RingFile {
 struct ProcessFolder {
   std::filesystem::path path;
   uid_t owner = 0;  // whose word all of this is; a process that was root's may be another user's by now
-  std::filesystem::path rootsSnaps;  // rootsSnapsOf() it; read with the rest, for a process that ends removes it
+  // rootsSnapsOf() it; read with the rest, for a process that ends removes it.
+  std::filesystem::path rootsSnaps;
   format::ProcessHeader header;
   std::vector<format::ProcessModule> modules;
   std::vector<RingFile> rings;  // in the order of their names

@@ -244,8 +244,7 @@ std::filesystem::path snapFolderFor(const std::filesystem::path& asked,
                                     const format::ProcessHeader& header) {
   struct stat status{};
   const bool known = ::lstat(processFolder.c_str(), &status) == 0;
-  return snapPlaceFor(asked, rootsSnapsOf(processFolder), known ? status.st_uid : ::geteuid(), header)
-      .folder;
+  return snapPlaceFor(asked, rootsSnapsOf(processFolder), known ? status.st_uid : ::geteuid(), header).folder;
 }
 
 std::string snapBaseName(const std::string& program, std::uint32_t pid, std::uint64_t realtimeNs) {
