@@ -235,9 +235,13 @@ class SnapLoader {
   }
 
   // Once all names are there.
-  static void noteUncaught(model::Trace& trace, const Built& built) {
-    if (!built.source || !built.source->uncaughtType() || !built.trace->info().atFault) return;
-    trace.summary.uncaught = trace.exceptionType(*built.source->uncaughtType());
+  void noteUncaught(model::Trace& trace, const Built& built) const {
+    if (!built.source || !built.source->uncaught() || !built.trace->info().atFault) return;
+    const auto& uncaught = *built.source->uncaught();
+    trace.summary.uncaught = trace.exceptionType(uncaught.type);
+    const auto& process = m_contents.process;
+    if (process && process->thrownTime != 0 && process->thrownTime == uncaught.time.value)
+      trace.summary.uncaughtMessage = sentence(process->thrownMessage);
   }
 
   // What is built by now, as a trace. Ends the filling of m_context.

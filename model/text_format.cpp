@@ -137,7 +137,9 @@ std::string abortText(const Trace::Summary& summary) {
   if (summary.faultSignal() != SIGABRT) return {};
   if (!summary.uncaught) return printable(summary.abortMessage);
   const std::string& type = *summary.uncaught;
-  return (type.empty() ? std::string("a C++ exception") : printable(type)) + " was thrown and not caught";
+  const std::string& what = summary.uncaughtMessage;
+  return (type.empty() ? std::string("a C++ exception") : printable(type)) + " was thrown and not caught" +
+         (what.empty() ? what : ": " + printable(what));
 }
 
 std::string signalName(std::uint32_t signal) {

@@ -162,6 +162,7 @@ class Trace {
     // The type of the exception that nobody caught, for which the process was aborted; empty if it is not
     // known.
     std::optional<std::string> uncaught = {};
+    std::string uncaughtMessage = {};  // what() of that; empty if it is not known
     // What the C library said when it aborted the process, as "prog: a.c:3: f: Assertion `n > 0' failed."; or
     // empty.
     std::string abortMessage = {};

@@ -76,7 +76,7 @@ std::shared_ptr<const ThreadSource> ThreadSource::build(const std::shared_ptr<Tr
   if (uncaught.entry()) {
     source->m_abort = lastFault;
     source->m_fault = uncaught.entry();
-    source->m_uncaughtType = uncaught.type();
+    source->m_uncaught = {.type = uncaught.type(), .time = uncaught.time()};
   }
   source->m_depthShift = least == INT32_MAX ? 0 : -least;
   for (auto& chunk : source->m_chunks) {
@@ -95,7 +95,7 @@ std::vector<model::Entry> ThreadSource::expand(std::size_t chunk) const {
   walker.run(m_chunkRecords, entries);
   if (chunk + 1 == m_checkpoints.size()) walker.finish(entries);
   for (auto& entry : entries) entry.depth += m_depthShift;
-  if (m_uncaughtType) moveFault(m_chunks[chunk].firstEntry, entries);
+  if (m_uncaught) moveFault(m_chunks[chunk].firstEntry, entries);
   return entries;
 }
 

@@ -42,8 +42,12 @@ class ThreadSource : public model::EntrySource {
   std::optional<model::EntryIndex> fault() const { return m_fault; }
   const std::optional<model::Trace::Summary::HandledFault>& handledFault() const { return m_handledFault; }
   std::optional<model::EntryIndex> otherFault() const { return m_otherFault; }
-  // The type of an exception that nobody caught, as in its entry's detail: then that entry is the fault.
-  std::optional<std::uint32_t> uncaughtType() const { return m_uncaughtType; }
+  // An exception that nobody caught: then its entry is the fault.
+  struct Uncaught {
+    std::uint32_t type = 0;  // as in its entry's detail
+    model::Ticks time;  // of its record
+  };
+  const std::optional<Uncaught>& uncaught() const { return m_uncaught; }
   std::uint64_t recordCount() const { return m_recordCount; }
   const model::ThreadTimes& times() const { return m_times; }
 
@@ -63,7 +67,7 @@ class ThreadSource : public model::EntrySource {
   std::int32_t m_depthShift = 0;  // added to the walk's depths, so that the outermost is 0
   std::optional<model::EntryIndex> m_fault, m_otherFault;
   std::optional<model::Trace::Summary::HandledFault> m_handledFault;
-  std::optional<std::uint32_t> m_uncaughtType;
+  std::optional<Uncaught> m_uncaught;
   std::optional<model::EntryIndex> m_abort;  // of an exception that nobody caught, where the signal came
   std::uint64_t m_recordCount = 0;
   model::ThreadTimes m_times;

@@ -68,7 +68,7 @@ void UncaughtException::addThrown(model::EntryIndex index, const model::Entry& e
   while (!m_exceptions.empty() && isGone(m_exceptions.back())) m_exceptions.pop_back();
   // Of handlers that were left without a record of that, too.
   if (m_exceptions.size() >= kMost) m_exceptions.erase(m_exceptions.begin());
-  m_exceptions.push_back({.entry = index, .type = entry.detail, .depth = entry.depth});
+  m_exceptions.push_back({.entry = index, .type = entry.detail, .time = entry.time, .depth = entry.depth});
 }
 
 void UncaughtException::addCall(const model::Entry& call) {

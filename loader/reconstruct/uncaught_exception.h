@@ -32,6 +32,7 @@ class UncaughtException {
     return m_aborted ? std::optional(m_exceptions.back().entry) : std::nullopt;
   }
   std::uint32_t type() const { return m_exceptions.back().type; }
+  model::Ticks time() const { return m_exceptions.back().time; }  // when it was thrown; 0: not known
 
  private:
   enum class State : std::uint8_t {
@@ -43,6 +44,7 @@ class UncaughtException {
   struct Exception {
     model::EntryIndex entry = 0;
     std::uint32_t type = 0;
+    model::Ticks time;
     State state = State::Thrown;
     bool seen = false;  // Thrown: the C++ library's own call is in the trace
     unsigned handlers = 0;  // that it is in

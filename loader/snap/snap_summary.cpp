@@ -36,19 +36,21 @@ std::optional<model::Trace::Summary::Group> groupOf(
   return group.name.empty() ? std::nullopt : std::optional(group);
 }
 
-std::string withoutNewline(std::string_view text) {
-  while (text.ends_with('\n')) text.remove_suffix(1);
-  return std::string(text);
-}
-
 }  // namespace
+
+std::string sentence(const std::uint8_t (&field)[256]) {
+  std::string text(paddedString(field));
+  const bool isWhole = text.size() + 1 < sizeof field;
+  while (text.ends_with('\n')) text.pop_back();
+  return isWhole ? text : text + "...";
+}
 
 model::Trace::Summary summaryOf(const SnapContents& contents) {
   model::Trace::Summary summary;
   if (const auto& process = contents.process) {
     summary.pid = process->pid;
     summary.program = paddedString(process->executable);
-    summary.abortMessage = withoutNewline(paddedString(process->abortMessage));
+    summary.abortMessage = sentence(process->abortMessage);
   }
   if (const auto& reason = contents.reason) {
     summary.reason = reason->reason <= static_cast<std::uint32_t>(SnapReason::Policy)

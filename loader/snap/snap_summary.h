@@ -1,7 +1,9 @@
 // What a snap is of, without its trace.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <string>
 
 #include "loader/snap/snap_contents.h"
 #include "model/error.h"
@@ -10,6 +12,10 @@
 namespace traceback::loader {
 
 model::Trace::Summary summaryOf(const SnapContents& contents);
+
+// Of what the header of a process's file says about its end, what people read: without a newline, and with
+// dots where it was cut off.
+std::string sentence(const std::uint8_t (&field)[256]);
 
 // Reads the head of a file alone, however large it is. Fails on what is no snap, and on one without
 // anything to tell.

@@ -97,7 +97,9 @@ struct ProcessHeader {
       faultExtendedRegisters;  // address, in the process, of the signal context's XSAVE area; 0: none
   std::uint32_t keptMemory;  // KeptMemory
   std::uint32_t learns;  // 1: its rings count for profiles (history.h)
-  std::uint8_t reserved[1392];  // its first bytes are the clock's (clock.h)
+  std::uint8_t reserved[1128];  // its first bytes are the clock's (clock.h)
+  std::uint64_t thrownTime;  // TSC in the Exception record that the next is of; 0: it says nothing
+  std::uint8_t thrownMessage[256];  // what() of what the aborting thread threw last, zero-terminated
   std::uint8_t abortMessage[256];  // what the C library said when it aborted the process, zero-terminated
   // TSC at the fault, or before, of one that the program handled itself first: of that. Where other threads
   // were seen earlier, that was at another one. 0 where an older runtime wrote the file.

@@ -29,21 +29,33 @@ class UncaughtTest : public QObject {
   void whatNobodyCaughtIsTheFault_data() {
     QTest::addColumn<QByteArray>("type");
     QTest::addColumn<QByteArray>("place");  // empty: in the C++ library
+    QTest::addColumn<QByteArray>("said");
     const QByteArray ownLine = "if (wanted > there) throw OutOfStock(what);";
-    QTest::newRow("throws") << QByteArray("shop::OutOfStock") << ownLine;
-    QTest::newRow("throws through noexcept") << QByteArray("shop::OutOfStock") << ownLine;
-    QTest::newRow("throws in a thread") << QByteArray("shop::OutOfStock") << ownLine;
-    QTest::newRow("throws again") << QByteArray("shop::OutOfStock") << ownLine;
-    QTest::newRow("throws a number") << QByteArray("int") << QByteArray("throw count;");
-    QTest::newRow("has the library throw") << QByteArray("std::out_of_range") << QByteArray();
+    const QByteArray own = "shop::OutOfStock", said = ": wanted 3";
+    QTest::newRow("throws") << own << ownLine << said;
+    QTest::newRow("throws through noexcept") << own << ownLine << said;
+    QTest::newRow("throws in a thread") << own << ownLine << said;
+    QTest::newRow("throws again") << own << ownLine << said;
+    QTest::newRow("throws a number") << QByteArray("int") << QByteArray("throw count;") << QByteArray();
+    QTest::newRow("throws a text") << QByteArray("char const*") << QByteArray("throw \"nothing left\";")
+                                   << QByteArray(": nothing left");
+    QTest::newRow("has the library throw")
+        << QByteArray("std::out_of_range") << QByteArray()
+        << QByteArray(": vector::_M_range_check: __n (which is 40) >= this->size() (which is 2)");
+    // Where it is not known what it would say, or of another one.
+    QTest::newRow("throws what speaks for itself")
+        << QByteArray("shop::Closed") << QByteArray("throw shop::Closed(") << QByteArray();
+    QTest::newRow("throws another on the way") << own << ownLine << QByteArray();
   }
   void whatNobodyCaughtIsTheFault() {
     QFETCH(QByteArray, type);
     QFETCH(QByteArray, place);
+    QFETCH(QByteArray, said);
     const QString snap = snapOf(QTest::currentDataTag());
     QVERIFY(!snap.isEmpty());
     const QByteArray info = m_line->traceback({"info", snap}).out;
-    QVERIFY2(info.contains("aborted: " + type + " was thrown and not caught\n"), info.constData());
+    QVERIFY2(info.contains("aborted: " + type + " was thrown and not caught" + said + "\n"),
+             info.constData());
     const QByteArray text = m_line->traceback({"print", "--to-fault", snap}).out;
     const QList<QByteArray> lines =
         text.left(text.lastIndexOf("\n  and ")).split('\n');  // "entries after the fault"
@@ -67,6 +79,12 @@ class UncaughtTest : public QObject {
     QVERIFY(!snap.isEmpty());
     const QByteArray info = m_line->traceback({"info", snap}).out;
     QVERIFY2(info.contains(" aborted: ") && info.contains(message), info.constData());
+  }
+
+  void whatItSaysIsNotKeptWhereNoMemoryIs() {
+    const QString snap = snapOf("throws", {"--memory", "none"});
+    const QByteArray info = m_line->traceback({"info", snap}).out;
+    QVERIFY2(info.contains("OutOfStock was thrown and not caught\n"), info.constData());
   }
 
   void otherEndsAreNotOfAnException_data() {

@@ -1,6 +1,7 @@
 // What the site's rules keep out of a snap is nowhere in it.
 #include <QDir>
 #include <QFile>
+#include <QProcess>
 #include <QTest>
 #include <filesystem>
 
@@ -49,6 +50,20 @@ struct SecretRun : TracedRun {
 
 collect::MemoryPart partOf(const std::string& text) {
   return {.start = 0x1000, .flags = 0, .bytes = {text.begin(), text.end()}};
+}
+
+// By the C library, and by an exception.
+format::ProcessHeader headerThatSays(const std::string& text) {
+  format::ProcessHeader header{};
+  std::ranges::copy(text, header.abortMessage);
+  std::ranges::copy(text, header.thrownMessage);
+  return header;
+}
+QByteArray saidIn(const format::ProcessHeader& header) {
+  const auto textOf = [](const std::uint8_t* field) {
+    return QByteArray(reinterpret_cast<const char*>(field));
+  };
+  return textOf(header.abortMessage) + '|' + textOf(header.thrownMessage);
 }
 
 }  // namespace
@@ -156,16 +171,46 @@ class RedactionTest : public QObject {
     QCOMPARE(QString::fromStdString(collect::PathRedactor(0).text(text.toStdString())), text);
   }
 
-  void theHeaderOfAProcessNamesNoneInWhatTheCLibrarySaid() {
-    format::ProcessHeader header{};
-    const std::string said = "/srv/shop/a.c:3: take: Assertion `n > 0' failed.\n";
-    std::ranges::copy(said, header.abortMessage);
-    const auto textOf = [](const format::ProcessHeader& of) {
-      return std::string(reinterpret_cast<const char*>(of.abortMessage));
-    };
-    QCOMPARE(textOf(collect::PathRedactor(0).header(header)), said);
-    QCOMPARE(textOf(collect::PathRedactor(collect::kRedactPaths).header(header)),
-             std::string("/redacted/a.c:3: take: Assertion `n > 0' failed.\n"));
+  void theHeaderOfAProcessNamesNoneInWhatWasSaidAtItsEnd() {
+    const format::ProcessHeader header = headerThatSays("/srv/shop/a.c:3: take: Assertion `n > 0' failed.\n");
+    QCOMPARE(saidIn(collect::PathRedactor(0).header(header)), saidIn(header));
+    const QByteArray redacted = "/redacted/a.c:3: take: Assertion `n > 0' failed.\n";
+    QCOMPARE(saidIn(collect::PathRedactor(collect::kRedactPaths).header(header)), redacted + '|' + redacted);
+  }
+
+  void environmentAndArgumentsAreMaskedInWhatWasSaidAtItsEnd_data() {
+    QTest::addColumn<unsigned>("redaction");
+    QTest::addColumn<QByteArray>("left");
+    QTest::newRow("nothing is kept out") << 0u << QByteArray("no user open-sesame at sea_shells");
+    QTest::newRow("paths") << unsigned{collect::kRedactPaths}
+                           << QByteArray("no user open-sesame at sea_shells");
+    QTest::newRow("environment") << unsigned{collect::kRedactEnvironment}
+                                 << QByteArray("no user *********** at sea_shells");
+    QTest::newRow("arguments") << unsigned{collect::kRedactArguments}
+                               << QByteArray("no user open-sesame at **********");
+  }
+  void environmentAndArgumentsAreMaskedInWhatWasSaidAtItsEnd() {
+    QFETCH(unsigned, redaction);
+    QFETCH(QByteArray, left);
+    QProcess process;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert("PASSWORD", "open-sesame");
+    process.setProcessEnvironment(environment);
+    process.start("sh", {"-c", "echo; read -r line; exit 0", "sea_shells"});
+    QVERIFY(process.waitForReadyRead(30'000));
+    format::ProcessHeader header = headerThatSays("no user open-sesame at sea_shells");
+    collect::redactMessages(static_cast<pid_t>(process.processId()), redaction, header);
+    QCOMPARE(saidIn(header), left + '|' + left);
+    process.closeWriteChannel();
+    QVERIFY(process.waitForFinished(30'000));
+  }
+
+  void nothingStaysOfWhatWasSaidByAProcessThatIsGone() {
+    format::ProcessHeader header = headerThatSays("no user open-sesame");
+    collect::redactMessages(std::nullopt, collect::kRedactPaths, header);
+    QCOMPARE(saidIn(header), QByteArray("no user open-sesame|no user open-sesame"));
+    collect::redactMessages(std::nullopt, collect::kRedactEnvironment, header);
+    QCOMPARE(saidIn(header), QByteArray("|"));
   }
 };
 

@@ -226,15 +226,17 @@ QString faultText(std::uint32_t signal, std::uint32_t code, model::RuntimeAddr a
 QString whyAborted(const model::Trace::Summary& summary) {
   const QString signal = signalName(SIGABRT);
   if (summary.faultSignal() != SIGABRT) return {};
-  if (!summary.uncaught) {
-    const std::string& said = summary.abortMessage;
-    return said.empty()
-               ? QString()
-               : QStringLiteral("%1: %2").arg(signal, QString::fromStdString(model::printable(said)));
-  }
-  return summary.uncaught->empty() ? Words::tr("%1: a C++ exception was thrown and not caught").arg(signal)
-                                   : Words::tr("%1: %2 was thrown and not caught")
-                                         .arg(signal, QString::fromStdString(*summary.uncaught));
+  const auto said = [](const QString& before, const std::string& text) {
+    return text.empty()
+               ? before
+               : QStringLiteral("%1: %2").arg(before, QString::fromStdString(model::printable(text)));
+  };
+  if (!summary.uncaught) return summary.abortMessage.empty() ? QString() : said(signal, summary.abortMessage);
+  return said(summary.uncaught->empty()
+                  ? Words::tr("%1: a C++ exception was thrown and not caught").arg(signal)
+                  : Words::tr("%1: %2 was thrown and not caught")
+                        .arg(signal, QString::fromStdString(*summary.uncaught)),
+              summary.uncaughtMessage);
 }
 
 QString snappedFor(const model::Trace::Summary& summary) {

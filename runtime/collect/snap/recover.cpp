@@ -134,6 +134,7 @@ model::Result<SnapContents> readLiving(pid_t pid, const fs::path& folderPath,
   contents.memory =
       memoryOf(pid, contents, kept.value_or(static_cast<format::KeptMemory>(process.keptMemory)));
   if (contents.redaction != 0) redactMemory(pid, contents.redaction, contents.maps, contents.memory);
+  redactMessages(pid, contents.redaction, contents.folder.header);
   if (process.faultSignal != 0)
     for (ThreadSnapshot& thread : contents.threads)
       if (process.faultTid == static_cast<std::uint32_t>(thread.tid))
@@ -156,6 +157,7 @@ model::Result<SnapContents> readIfNeedBeRunning(pid_t pid, const fs::path& folde
   rings.folder = std::move(*folder);
   rings.note = contents.error().text();
   rings.redaction = siteRules().redaction;
+  redactMessages(pid, rings.redaction, rings.folder.header);
   if (const auto maps = readWhole(std::format("/proc/{}/maps", pid))) rings.maps = textOf(*maps);
   setTime(rings);
   return rings;
@@ -202,6 +204,7 @@ model::Result<std::vector<fs::path>> recoverOne(const fs::path& path, const Reco
   contents.reason = reasonOf(contents.folder.header);
   const SiteRules rules = siteRules();
   contents.redaction = rules.redaction;
+  redactMessages(std::nullopt, rules.redaction, contents.folder.header);
   contents.group = options.group;
   setTime(contents);
   // Where root's snaps go, that user could not write.

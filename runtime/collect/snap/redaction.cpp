@@ -69,6 +69,24 @@ std::vector<std::string> textsIn(const std::string& file) {
   return texts;
 }
 
+// Environment and arguments, as far as they are kept out.
+std::vector<std::string> startedWith(pid_t pid, std::uint32_t redaction) {
+  std::vector<std::string> texts;
+  if ((redaction & kRedactEnvironment) != 0) {
+    for (const std::string& entry : textsIn(std::format("/proc/{}/environ", pid))) {
+      texts.push_back(entry);
+      if (const auto equals = entry.find('='); equals != std::string::npos)
+        texts.push_back(entry.substr(equals + 1));
+    }
+  }
+  if ((redaction & kRedactArguments) != 0) {
+    std::vector<std::string> arguments = textsIn(std::format("/proc/{}/cmdline", pid));
+    if (!arguments.empty()) arguments.erase(arguments.begin());
+    texts.insert(texts.end(), arguments.begin(), arguments.end());
+  }
+  return texts;
+}
+
 // The folders that lead to files of the process which are not the system's, and where it is.
 std::vector<std::string> foldersOf(pid_t pid, const std::string& maps) {
   namespace fs = std::filesystem;
@@ -130,19 +148,7 @@ void maskCopies(const std::vector<std::string>& texts, std::vector<MemoryPart>& 
 
 void redactMemory(pid_t pid, std::uint32_t redaction, const std::string& maps, ProcessMemory& memory) {
   const Places places = placesOf(pid);
-  std::vector<std::string> texts;
-  if ((redaction & kRedactEnvironment) != 0) {
-    for (const std::string& entry : textsIn(std::format("/proc/{}/environ", pid))) {
-      texts.push_back(entry);
-      if (const auto equals = entry.find('='); equals != std::string::npos)
-        texts.push_back(entry.substr(equals + 1));
-    }
-  }
-  if ((redaction & kRedactArguments) != 0) {
-    std::vector<std::string> arguments = textsIn(std::format("/proc/{}/cmdline", pid));
-    if (!arguments.empty()) arguments.erase(arguments.begin());
-    texts.insert(texts.end(), arguments.begin(), arguments.end());
-  }
+  std::vector<std::string> texts = startedWith(pid, redaction);
   // A debugger finds the libraries by their names: what stands in the snap as a file's path is no secret.
   if ((redaction & kRedactPaths) == 0) {
     const std::vector<MappedPath> files = mappedPaths(maps);
@@ -163,6 +169,18 @@ void redactMemory(pid_t pid, std::uint32_t redaction, const std::string& maps, P
     const auto whole = readWhole(std::format("/proc/{}/cmdline", pid));
     if (whole) first = static_cast<std::uint64_t>(std::ranges::find(*whole, 0) - whole->begin());
     maskRange(places.argumentStart + first, places.argumentEnd, memory.parts);
+  }
+}
+
+void redactMessages(std::optional<pid_t> pid, std::uint32_t redaction, format::ProcessHeader& header) {
+  if ((redaction & (kRedactEnvironment | kRedactArguments)) == 0) return;
+  const auto texts = pid ? startedWith(*pid, redaction) : std::vector<std::string>{};
+  for (auto* field : {&header.abortMessage, &header.thrownMessage}) {
+    std::vector<MemoryPart> parts(1);
+    if (pid) parts[0].bytes.assign(std::begin(*field), std::end(*field));
+    maskCopies(texts, parts);
+    std::ranges::fill(*field, std::uint8_t{0});
+    std::ranges::copy(parts[0].bytes, std::begin(*field));
   }
 }
 
@@ -212,7 +230,8 @@ std::string PathRedactor::lines(const std::string& lines) const {
 format::ProcessHeader PathRedactor::header(format::ProcessHeader header) const {
   for (auto* field : {&header.snapFolder, &header.executable})
     copyField(*field, path(textField(*field, sizeof *field)));
-  copyField(header.abortMessage, text(textField(header.abortMessage, sizeof header.abortMessage)));
+  for (auto* field : {&header.abortMessage, &header.thrownMessage})
+    copyField(*field, text(textField(*field, sizeof *field)));
   return header;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,10 @@ inline constexpr std::size_t kLeastCopy = 8;
 
 // Masks in memory that was read from a stopped process. `maps` is the text of its /proc/PID/maps.
 void redactMemory(pid_t pid, std::uint32_t redaction, const std::string& maps, ProcessMemory& memory);
+
+// The same in what was said as the process was aborted. Of one that is gone (no `pid`) nobody knows what to
+// mask: nothing stays.
+void redactMessages(std::optional<pid_t> pid, std::uint32_t redaction, format::ProcessHeader& header);
 
 // Masks each of the texts wherever it lies.
 void maskCopies(const std::vector<std::string>& texts, std::vector<MemoryPart>& parts);

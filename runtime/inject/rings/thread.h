@@ -53,6 +53,13 @@ struct HandledFault {
   bool othersSeen;  // where the other threads were stands in their rings
 };
 
+// An exception that it has thrown (snaps/thrown_message.h).
+struct Thrown {
+  std::uint64_t object;
+  std::uint64_t time;  // in its record; 0: there is none
+  bool isText;  // its first word is the address of one
+};
+
 // A wrap (wrap.h) that may be interrupted.
 struct Step {
   std::uint64_t frame;  // that wrap.S has made; 0: none
@@ -106,6 +113,7 @@ struct alignas(format::kThreadBlockAlignment) Thread {
   // both have, for one was sent.
   std::uint64_t heldFaults, putOffFaults;
   HandledFault handled;  // the outermost one whose handler runs, or the last, or one that was left by a jump
+  Thrown thrown;  // the last one
   std::uint64_t abortFrame;  // the stack where libc's abort() was called; 0: it was not, or was left
   std::uint32_t unheldIn;  // the number of a vfork child whose kernel blocks what is held
 };

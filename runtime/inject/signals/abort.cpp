@@ -1,9 +1,8 @@
 #include "runtime/inject/signals/abort.h"
 
-#include <sys/uio.h>
-
 #include "runtime/inject/kernel/system.h"
 #include "runtime/inject/libc/libc.h"
+#include "runtime/inject/process/own_memory.h"
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/thread.h"
 #include "runtime/inject/signals/actions.h"
@@ -18,13 +17,6 @@ namespace {
 // Of the frames of what abort() calls to send the signal, above the stack pointer where that arrives.
 constexpr unsigned kMostWords = 32;
 constexpr std::uint64_t kMostCode = 256;
-
-// By the kernel, for it may not be there. The bytes read.
-long readMemory(std::uint64_t from, void* into, std::size_t size) {
-  const struct iovec to{into, size};
-  const struct iovec of{reinterpret_cast<void*>(from), size};
-  return systemCall(__NR_process_vm_readv, rawPid(), asLong(&to), 1, asLong(&of), 1, 0);
-}
 
 }  // namespace
 
@@ -44,7 +36,7 @@ bool isInAbort(int signal, const ucontext_t& context) {
   const auto code = reinterpret_cast<std::uint64_t>(traceback_real_abort);
   std::uint64_t words[kMostWords];
   // Somebody else who sends himself SIGABRT may stand at his stack's top.
-  const long size = readMemory(stack, words, sizeof words);
+  const long size = readOwnMemory(stack, words, sizeof words);
   for (long i = 0; i < size / static_cast<long>(sizeof *words); ++i)
     if (words[i] - code < kMostCode) return true;
   return false;
@@ -56,7 +48,8 @@ void copyAbortMessage(std::uint8_t (&to)[256]) {
     std::uint32_t size;
     std::uint8_t text[sizeof to];
   } message{};
-  if (readMemory(reinterpret_cast<std::uint64_t>(*libc.abortMessage), &message, sizeof message) <= 0) return;
+  if (readOwnMemory(reinterpret_cast<std::uint64_t>(*libc.abortMessage), &message, sizeof message) <= 0)
+    return;
   message.text[sizeof to - 1] = 0;
   for (unsigned i = 0; i < sizeof to; ++i) to[i] = message.text[i];
 }

@@ -19,6 +19,7 @@
 #include "runtime/inject/signals/levels.h"
 #include "runtime/inject/signals/own_fault.h"
 #include "runtime/inject/snaps/collector.h"
+#include "runtime/inject/snaps/thrown_message.h"
 
 namespace traceback::inject {
 
@@ -64,7 +65,10 @@ void describe(format::ProcessHeader& file, const HandledFault& fault) {
   file.faultAddress = fault.address;
   file.faultPc = fault.pc;
   file.faultTime = fault.time;
-  if (fault.signal == SIGABRT) copyAbortMessage(file.abortMessage);
+  if (fault.signal == SIGABRT) {
+    copyAbortMessage(file.abortMessage);
+    copyThrownMessage(file);
+  }
   copyRegisters(*fault.context, file.faultRegisters);
   file.faultRegisters[16] = fault.pc;  // handlers of the program see another one
   file.faultExtendedRegisters = reinterpret_cast<std::uint64_t>(fault.context->uc_mcontext.fpregs);

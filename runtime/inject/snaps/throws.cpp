@@ -6,6 +6,7 @@
 #include "runtime/inject/libc/waiting.h"
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/snaps/policy_file.h"
+#include "runtime/inject/snaps/thrown_message.h"
 #include "runtime/inject/snaps/throws.h"
 #include "runtime/inject/snaps/trigger.h"
 #include "runtime/inject/snaps/type_names.h"
@@ -50,7 +51,9 @@ Throw throwOf(const void* thrower) {
 namespace traceback::inject {
 
 void findThrow() {
-  if (&__cxa_rethrow != nullptr) findNext();
+  if (&__cxa_rethrow == nullptr) return;
+  findNext();
+  findKnownWhats();
 }
 
 }  // namespace traceback::inject
@@ -84,14 +87,15 @@ bool isInLoadedFile(const void* address) {
   return libc.findObject != nullptr && libc.findObject(const_cast<void*>(address), &found) == 0;
 }
 
-[[gnu::noinline]] void meetThrow(const void* type, std::uint64_t thrower) {
+[[gnu::noinline]] void meetThrow(const void* object, const void* type, std::uint64_t thrower) {
   if (!process.recording) return;
   findLibc();
   Question question{{}, &policy(), nullptr};
   // Whoever throws may have made the type up; as long as the policy does not ask, it is not read then.
-  if (type != nullptr && isInLoadedFile(type) && isInLoadedFile(nameInFileOf(type)))
-    nameOfType(type, question.name);
-  noteException(thrower - 1, type, question.name.c_str());
+  const bool isReal = type != nullptr && isInLoadedFile(type) && isInLoadedFile(nameInFileOf(type));
+  if (isReal) nameOfType(type, question.name);
+  const std::uint64_t time = noteException(thrower - 1, type, question.name.c_str());
+  if (isReal) rememberThrown(object, nameInFileOf(type), time);
   if (question.rules->exceptionRules == 0 || type == nullptr) return;
   const int error = errno;
   ask(question, type);
@@ -107,7 +111,7 @@ bool isInLoadedFile(const void* address) {
 extern "C" void __cxa_throw(void* object, void* type, void (*destructor)(void*)) {
   const void* const thrower = __builtin_return_address(0);
   const Throw next = throwOf(thrower);
-  meetThrow(type, reinterpret_cast<std::uint64_t>(thrower));
+  meetThrow(object, type, reinterpret_cast<std::uint64_t>(thrower));
   if (next == nullptr) __builtin_trap();  // it was thrown by a library that is not there
   next(object, type, destructor);
   __builtin_unreachable();

@@ -45,6 +45,23 @@ struct OutOfStock : std::runtime_error {
   }
 }
 
+struct Closed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+  const char* what() const noexcept override { return "on Sundays"; }
+};
+
+struct Cart {
+  Cart() = default;
+  Cart(const Cart&) = delete;
+  Cart& operator=(const Cart&) = delete;
+  ~Cart() { tryToTake(2, 1); }
+};
+
+[[gnu::noinline]] void takeWithACart(int wanted, int there) noexcept {
+  Cart cart;
+  take(wanted, there);
+}
+
 [[gnu::noipa]] void giveBack(void* memory) { std::free(memory); }
 
 }  // namespace shop
@@ -59,6 +76,9 @@ int main(int count, char** words) {
   if (how == "throws in a thread") std::thread(shop::take, 3, 2).join();
   if (how == "has the library throw") return amounts.at(40);
   if (how == "throws a number") throw count;
+  if (how == "throws a text") throw "nothing left";
+  if (how == "throws what speaks for itself") throw shop::Closed("never");
+  if (how == "throws another on the way") shop::takeWithACart(3, 2);
   if (how == "terminates") std::thread([] {});  // not joined
   if (how == "aborts") std::abort();
   if (how == "asserts") assert(count == 1);
