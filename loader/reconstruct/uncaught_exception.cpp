@@ -36,6 +36,11 @@ void UncaughtException::add(model::EntryIndex index, const model::Entry& entry) 
   if (m_aborted) return;
   if (entry.kind == EntryKind::Exception) return addThrown(index, entry);
   if (m_exceptions.empty()) return;
+  // Landing pads begin with the calls of what is inlined there.
+  const bool isInlinedCall = entry.kind == EntryKind::Call && (entry.flags & model::kEntryInlined) != 0;
+  if (isInlinedCall && !m_followsInlinedCall) m_frameDepth = entry.depth - 1;
+  if (entry.kind == EntryKind::Line && !m_followsInlinedCall) m_frameDepth = entry.depth;
+  m_followsInlinedCall = isInlinedCall;
   Exception& last = m_exceptions.back();
   switch (entry.kind) {
     case EntryKind::Gap:
@@ -48,10 +53,12 @@ void UncaughtException::add(model::EntryIndex index, const model::Entry& entry) 
         m_aborted = last.state == State::Terminates;
       break;
     case EntryKind::Line:
-      if (last.state == State::Thrown && (entry.flags & model::kEntryCatch) != 0)
+      if (last.state == State::Thrown && (entry.flags & model::kEntryCatch) != 0) {
         last.state = State::CleansUp;
-      else if ((last.state == State::Thrown || last.state == State::Terminates) && entry.depth <= last.depth)
+        last.depth = m_frameDepth;
+      } else if (isLeft(last, entry.depth)) {
         m_exceptions.pop_back();
+      }
       break;
     case EntryKind::Call:
       if ((entry.flags & model::kEntryInlined) == 0) addCall(entry);
@@ -59,6 +66,21 @@ void UncaughtException::add(model::EntryIndex index, const model::Entry& entry) 
     default:
       break;
   }
+}
+
+// Whether a line at that depth shows that the exception went nowhere any more: what caught it left no
+// records.
+bool UncaughtException::isLeft(const Exception& one, std::int32_t depth) {
+  switch (one.state) {
+    case State::Thrown:
+    case State::Terminates:
+      return depth <= one.depth;
+    case State::CleansUp:
+      return depth < one.depth;
+    case State::Caught:
+      return false;
+  }
+  return false;
 }
 
 void UncaughtException::addThrown(model::EntryIndex index, const model::Entry& entry) {

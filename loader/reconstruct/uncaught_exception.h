@@ -48,11 +48,12 @@ class UncaughtException {
     State state = State::Thrown;
     bool seen = false;  // Thrown: the C++ library's own call is in the trace
     unsigned handlers = 0;  // that it is in
-    std::int32_t depth = 0;  // of what called that
+    std::int32_t depth = 0;  // of what called that, or has the landing pad
   };
 
   static constexpr std::size_t kMost = 256;
 
+  static bool isLeft(const Exception& one, std::int32_t depth);
   void addThrown(model::EntryIndex index, const model::Entry& entry);
   void addCall(const model::Entry& call);
   void endHandler();
@@ -61,6 +62,8 @@ class UncaughtException {
   const TraceNames& m_names;
   std::vector<Exception>
       m_exceptions;  // that are on their way or handled, each by what handles the one before
+  std::int32_t m_frameDepth = 0;  // of the function that runs, without what is inlined
+  bool m_followsInlinedCall = false;
   bool m_aborted = false;
 };
 

@@ -1,5 +1,6 @@
 #include "loader/snap/snap_summary.h"
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 
@@ -42,6 +43,7 @@ std::string sentence(const std::uint8_t (&field)[256]) {
   std::string text(paddedString(field));
   const bool isWhole = text.size() + 1 < sizeof field;
   while (text.ends_with('\n')) text.pop_back();
+  std::ranges::replace(text, '\n', ' ');
   return isWhole ? text : text + "...";
 }
 

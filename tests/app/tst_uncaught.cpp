@@ -37,7 +37,7 @@ class UncaughtTest : public QObject {
     QTest::newRow("throws in a thread") << own << ownLine << said;
     QTest::newRow("throws again") << own << ownLine << said;
     QTest::newRow("throws a number") << QByteArray("int") << QByteArray("throw count;") << QByteArray();
-    QTest::newRow("throws a text") << QByteArray("char const*") << QByteArray("throw \"nothing left\";")
+    QTest::newRow("throws a text") << QByteArray("const char*") << QByteArray("throw \"nothing\\nleft\\n\";")
                                    << QByteArray(": nothing left");
     QTest::newRow("has the library throw")
         << QByteArray("std::out_of_range") << QByteArray()

@@ -43,7 +43,9 @@ void rememberThrown(const void* object, const char* mangled, std::uint64_t time)
 
 void copyThrownMessage(format::ProcessHeader& file) {
   const Thrown& thrown = thread().thrown;
-  if (thrown.time == 0 || process.sandboxed || process.keptMemory == format::KeptMemory::None) return;
+  if (thrown.time == 0 || process.sandboxed ||
+      file.keptMemory == static_cast<std::uint32_t>(format::KeptMemory::None))
+    return;
   std::uint64_t words[2] = {};
   const long size = readOwnMemory(thrown.object, words, thrown.isText ? sizeof *words : sizeof words);
   if (size < static_cast<long>(sizeof *words) || (!thrown.isText && !isKnownWhat(words[0]))) return;
