@@ -11,9 +11,19 @@
 
 namespace traceback::model {
 
+struct ExpandedChunk {
+  // Of an entry that skips, all that ran: in the order of the entries, and of each in its own.
+  struct Piece {
+    std::uint32_t entry = 0;  // its place in the chunk
+    CodeRange code;
+  };
+  std::vector<Entry> entries;
+  std::vector<Piece> pieces = {};
+};
+
 class ChunkCache {
  public:
-  using Chunk = std::shared_ptr<const std::vector<Entry>>;
+  using Chunk = std::shared_ptr<const ExpandedChunk>;
   // What a chunk is found by: a number that no other owner has, and which of its chunks it is.
   struct Key {
     std::uint64_t owner = 0;

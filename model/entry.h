@@ -66,6 +66,7 @@ enum EntryFlag : std::uint16_t {
   // behind that one each may have begun before it or behind it.
   kEntryAcrossReading = 256,
   kEntryAtOtherFault = 512,  // Line: the thread was about here when another one met a fatal signal
+  kEntrySkips = 1024,  // Line: not all between address and last ran; what did says ThreadTrace::code()
 };
 
 struct Entry {
@@ -81,6 +82,12 @@ struct Entry {
   VirtAddr last;  // last byte of the original instructions that it stands for, or, where it was cut
                   // short at an instruction that faulted, the first byte of that
   Ticks time;  // of the last timestamp at or before it; 0 if none is known
+};
+
+// Instructions that ran one behind the other, from that at `first`; `last` is as an entry's.
+struct CodeRange {
+  VirtAddr first, last;
+  friend bool operator==(const CodeRange&, const CodeRange&) = default;
 };
 
 // What the line called that left no records. A function of the same file tells by itself why

@@ -73,13 +73,15 @@ std::optional<InstructionPlace> stepInstruction(const ThreadTrace& thread, const
                                                 Step how, const InstructionsOf& instructionsOf) {
   if (from.entry >= thread.entryCount()) return {};
   const bool forward = how == Step::Into || how == Step::Over || how == Step::Out;
-  const auto instructions = [&instructionsOf](const Entry& entry) {
-    return entry.kind == EntryKind::Line && entry.address.value != 0 ? instructionsOf(entry)
-                                                                     : std::vector<VirtAddr>();
+  const auto instructions = [&](EntryIndex index) {
+    std::vector<VirtAddr> all;
+    const ModuleId module = thread.entry(index).module;
+    for (const CodeRange& range : thread.code(index)) all.append_range(instructionsOf(module, range));
+    return all;
   };
   const bool leaves = how == Step::Out || how == Step::BackOut;
   if (!leaves && from.address) {
-    const std::vector<VirtAddr> here = instructions(thread.entry(from.entry));
+    const std::vector<VirtAddr> here = instructions(from.entry);
     const auto after = std::ranges::upper_bound(here, *from.address);
     if (forward && after != here.end()) return InstructionPlace{from.entry, *after};
     const auto at = std::ranges::lower_bound(here, *from.address);
@@ -96,9 +98,8 @@ std::optional<InstructionPlace> stepInstruction(const ThreadTrace& thread, const
     to = step(thread, from.entry, how);
   }
   if (!to) return {};
-  const Entry entry = thread.entry(*to);
-  const std::vector<VirtAddr> there = instructions(entry);
-  if (there.empty()) return InstructionPlace{*to, standingInstruction(entry)};
+  const std::vector<VirtAddr> there = instructions(*to);
+  if (there.empty()) return InstructionPlace{*to, standingInstruction(thread.entry(*to))};
   return InstructionPlace{*to, forward ? there.front() : there.back()};
 }
 

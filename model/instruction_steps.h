@@ -1,5 +1,5 @@
 // The six steps by instruction, for who looks at a disassembly. A place is a steppable entry and, where it is
-// known, one of its instructions: those that begin in [address, last].
+// known, one of its instructions: those that begin in its ThreadTrace::code().
 //
 //   step   the next instruction that ran            back      the one before
 //   over   the next that is not in a callee         backOver  the one before that is not in a callee
@@ -24,9 +24,9 @@ struct InstructionPlace {
   friend bool operator==(const InstructionPlace&, const InstructionPlace&) = default;
 };
 
-// Where the instructions of an entry begin, ascending; empty if they cannot be read, and the entry is then
-// one step.
-using InstructionsOf = std::function<std::vector<VirtAddr>(const Entry&)>;
+// Where the instructions of a range of a module's code begin, ascending; empty if they cannot be read. An
+// entry without any is one step.
+using InstructionsOf = std::function<std::vector<VirtAddr>(ModuleId, const CodeRange&)>;
 
 std::optional<InstructionPlace> stepInstruction(const ThreadTrace& thread, const InstructionPlace& from,
                                                 Step how, const InstructionsOf& instructionsOf);

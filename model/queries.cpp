@@ -33,7 +33,7 @@ class Matcher {
     }
     if (const auto* address = std::get_if<AddressQuery>(&m_query)) {
       return entry.kind == EntryKind::Line && entry.module == address->module &&
-             entry.address <= address->address && address->address <= std::max(entry.address, entry.last);
+             m_thread.ranIn(index, entry, address->address);
     }
     if (const auto* functions = std::get_if<FunctionQuery>(&m_query)) {
       return (entry.kind == EntryKind::Call && contains(*functions, entry.function)) || index == m_opening;

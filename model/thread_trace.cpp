@@ -76,10 +76,10 @@ ChunkCache::Chunk ThreadTrace::chunk(std::size_t index) const {
   const ChunkCache::Key key{m_owner, index};
   if (auto known = m_cache->find(key)) return known;
   // Expanded without the lock, so that a search in one thread does not hold up the painting in another.
-  auto entries = m_source->expand(index);
+  auto expanded = m_source->expand(index);
   // What the index promised is what is shown, whatever the source says now.
-  entries.resize(m_chunks[index].entryCount, missingEntry());
-  auto made = std::make_shared<const std::vector<Entry>>(std::move(entries));
+  expanded.entries.resize(m_chunks[index].entryCount, missingEntry());
+  auto made = std::make_shared<const ExpandedChunk>(std::move(expanded));
   m_cache->add(key, made);
   return made;
 }
@@ -87,7 +87,32 @@ ChunkCache::Chunk ThreadTrace::chunk(std::size_t index) const {
 Entry ThreadTrace::entry(EntryIndex index) const {
   if (index >= entryCount()) return missingEntry();
   const std::size_t at = chunkOf(index);
-  return (*chunk(at))[index - m_chunks[at].firstEntry];
+  return chunk(at)->entries[index - m_chunks[at].firstEntry];
+}
+
+std::vector<CodeRange> ThreadTrace::code(EntryIndex index) const {
+  if (index >= entryCount()) return {};
+  const std::size_t at = chunkOf(index);
+  const auto part = chunk(at);
+  const auto place = static_cast<std::uint32_t>(index - m_chunks[at].firstEntry);
+  const Entry& entry = part->entries[place];
+  if (entry.kind != EntryKind::Line || entry.address.value == 0) return {};
+  std::vector<CodeRange> code;
+  if ((entry.flags & kEntrySkips) != 0)
+    for (const auto& piece : std::ranges::equal_range(part->pieces, place, {}, &ExpandedChunk::Piece::entry))
+      code.push_back(piece.code);
+  if (code.empty()) code.push_back({entry.address, std::max(entry.address, entry.last)});
+  return code;
+}
+
+bool ThreadTrace::ranIn(EntryIndex index, const Entry& entry, VirtAddr address) const {
+  if (entry.kind != EntryKind::Line || address < entry.address ||
+      std::max(entry.address, entry.last) < address)
+    return false;
+  const auto holds = [address](const CodeRange& range) {
+    return range.first <= address && address <= range.last;
+  };
+  return (entry.flags & kEntrySkips) == 0 || std::ranges::any_of(code(index), holds);
 }
 
 std::vector<Entry> ThreadTrace::entries(EntryIndex first, std::size_t count) const {
@@ -99,8 +124,8 @@ std::vector<Entry> ThreadTrace::entries(EntryIndex first, std::size_t count) con
   for (std::size_t at = chunkOf(first); result.size() < count && at < m_chunks.size(); ++at) {
     const auto part = chunk(at);
     const std::size_t skip = static_cast<std::size_t>(first + result.size() - m_chunks[at].firstEntry);
-    const std::size_t take = std::min(part->size() - skip, count - result.size());
-    const auto from = part->begin() + static_cast<std::ptrdiff_t>(skip);
+    const std::size_t take = std::min(part->entries.size() - skip, count - result.size());
+    const auto from = part->entries.begin() + static_cast<std::ptrdiff_t>(skip);
     result.insert(result.end(), from, from + static_cast<std::ptrdiff_t>(take));
   }
   return result;
@@ -117,8 +142,9 @@ std::optional<EntryIndex> ThreadTrace::next(EntryIndex from, std::int32_t depth,
   for (auto at = index.firstAtMost(chunkOf(begin), depth); at; at = index.firstAtMost(*at + 1, depth)) {
     const auto part = chunk(*at);
     const EntryIndex first = m_chunks[*at].firstEntry;
-    for (std::size_t i = begin > first ? static_cast<std::size_t>(begin - first) : 0; i < part->size(); ++i) {
-      if (depthOf((*part)[i]) <= depth) return first + i;
+    for (std::size_t i = begin > first ? static_cast<std::size_t>(begin - first) : 0;
+         i < part->entries.size(); ++i) {
+      if (depthOf(part->entries[i]) <= depth) return first + i;
     }
   }
   return {};
@@ -132,9 +158,9 @@ std::optional<EntryIndex> ThreadTrace::previous(EntryIndex from, std::int32_t de
   for (auto at = index.lastAtMost(chunkOf(from - 1) + 1, depth); at; at = index.lastAtMost(*at, depth)) {
     const auto part = chunk(*at);
     const EntryIndex first = m_chunks[*at].firstEntry;
-    for (std::size_t i = static_cast<std::size_t>(std::min<EntryIndex>(part->size(), from - first));
+    for (std::size_t i = static_cast<std::size_t>(std::min<EntryIndex>(part->entries.size(), from - first));
          i-- > 0;) {
-      if (depthOf((*part)[i]) <= depth) return first + i;
+      if (depthOf(part->entries[i]) <= depth) return first + i;
     }
   }
   return {};

@@ -52,7 +52,7 @@ class EntrySource {
   virtual ~EntrySource() = default;
   virtual std::size_t chunkCount() const = 0;
   // All entries of a chunk, oldest first, with final depths. Gives the same answer every time.
-  virtual std::vector<Entry> expand(std::size_t chunk) const = 0;
+  virtual ExpandedChunk expand(std::size_t chunk) const = 0;
 };
 
 // What is kept of a chunk. summarise() makes it.
@@ -103,6 +103,10 @@ class ThreadTrace {
   EntryIndex entryCount() const;
   Entry entry(EntryIndex index) const;  // a Gap of unknown cause if index >= entryCount()
   std::vector<Entry> entries(EntryIndex first, std::size_t count) const;  // fewer at the end
+  // The instructions that a Line stands for, in their order; empty of other entries, and without an address.
+  std::vector<CodeRange> code(EntryIndex index) const;
+  // Whether an instruction at that address is one of these; `entry` is the one at `index`.
+  bool ranIn(EntryIndex index, const Entry& entry, VirtAddr address) const;
   std::span<const ChunkSummary> chunks() const { return m_chunks; }
   std::size_t chunkOf(EntryIndex index) const;
 

@@ -157,8 +157,8 @@ void SeekActions::seekTarget(const views::CodePane::Target& target, Finder::Dire
   const auto standing =
       m_navigator->instruction() ? m_navigator->instruction() : model::standingInstruction(here);
   // Further on in the entry where one stands, or further back in it.
-  if (here.kind == model::EntryKind::Line && here.module == wanted.module && standing &&
-      here.address <= wanted.address && wanted.address <= here.last &&
+  if (here.module == wanted.module && standing &&
+      m_navigator->thread()->ranIn(*m_navigator->entryIndex(), here, wanted.address) &&
       (direction == Finder::Direction::Forward ? wanted.address > *standing : wanted.address < *standing))
     return m_navigator->standAt(*m_navigator->entryIndex(), wanted.address);
   m_finder.find(wanted, target.what, direction);

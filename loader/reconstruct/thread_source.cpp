@@ -86,17 +86,19 @@ std::shared_ptr<const ThreadSource> ThreadSource::build(const std::shared_ptr<Tr
   return source;
 }
 
-std::vector<model::Entry> ThreadSource::expand(std::size_t chunk) const {
-  std::vector<model::Entry> entries;
-  if (chunk >= m_checkpoints.size()) return entries;
+model::ExpandedChunk ThreadSource::expand(std::size_t chunk) const {
+  model::ExpandedChunk expanded;
+  auto& entries = expanded.entries;
+  if (chunk >= m_checkpoints.size()) return expanded;
   Walker walker(m_input, nullptr);
   walker.restore(m_checkpoints[chunk], stackAfter(std::span(m_stacks).first(chunk + 1)));
+  walker.setPieces(&expanded.pieces);
   entries.reserve(m_chunks[chunk].entryCount);
   walker.run(m_chunkRecords, entries);
   if (chunk + 1 == m_checkpoints.size()) walker.finish(entries);
   for (auto& entry : entries) entry.depth += m_depthShift;
   if (m_uncaught) moveFault(m_chunks[chunk].firstEntry, entries);
-  return entries;
+  return expanded;
 }
 
 // A walk knows of the exception only where it is thrown, and then of the line at which the thread aborted.

@@ -36,7 +36,7 @@ class ThreadSource : public model::EntrySource {
                                                    std::size_t chunkRecords = kChunkRecords);
 
   std::size_t chunkCount() const override { return m_checkpoints.size(); }
-  std::vector<model::Entry> expand(std::size_t chunk) const override;
+  model::ExpandedChunk expand(std::size_t chunk) const override;
 
   const std::vector<model::ChunkSummary>& chunks() const { return m_chunks; }
   std::optional<model::EntryIndex> fault() const { return m_fault; }

@@ -16,6 +16,7 @@
 #include "loader/reconstruct/timeline.h"
 #include "loader/reconstruct/trace_names.h"
 #include "loader/records/record_reader.h"
+#include "model/chunk_cache.h"
 #include "model/entry.h"
 
 namespace traceback::loader {
@@ -63,6 +64,7 @@ struct WalkState {
   std::vector<Handler> handlers;
   std::optional<Handler> lastEnded;  // that of a fault
   std::optional<model::Entry> pending;  // the last line or gap: what follows may still add to it
+  std::vector<model::CodeRange> pendingCode;  // of a line that skips
   model::Ticks time;
   std::uint8_t timeSegment = 0;  // where that was read
   model::Ticks seen;  // when another thread saw this one: what is read behind that is no earlier
@@ -113,6 +115,8 @@ class Walker {
 
   void setSteps(std::vector<BlockStep>* steps) { m_steps = steps; }
   void setNotes(WalkNotes* notes) { m_notes = notes; }
+  // Where the code of lines that skip goes to; the entries are counted as in `out` of run() and finish().
+  void setPieces(std::vector<model::ExpandedChunk::Piece>* pieces) { m_pieces = pieces; }
 
  private:
   struct CutPoint {
@@ -192,6 +196,7 @@ class Walker {
   WalkState m_state;
   CallStack m_stack;
   std::vector<model::Entry>* m_out = nullptr;
+  std::vector<model::ExpandedChunk::Piece>* m_pieces = nullptr;
   std::vector<BlockStep>* m_steps = nullptr;
   WalkNotes* m_notes = nullptr;
   WalkNotes m_unusedNotes;

@@ -35,8 +35,12 @@ Entry Walker::make(EntryKind kind) const {
 }
 
 void Walker::flush() {
+  if (m_pieces != nullptr)
+    for (const model::CodeRange& each : m_state.pendingCode)
+      m_pieces->push_back({.entry = static_cast<std::uint32_t>(m_out->size()), .code = each});
   if (m_state.pending) m_out->push_back(*m_state.pending);
   m_state.pending.reset();
+  m_state.pendingCode.clear();
 }
 
 void Walker::emit(Entry entry) {
@@ -149,6 +153,12 @@ void Walker::showLine(const BlockLine& line, std::uint32_t start, std::uint32_t 
       pending->file == entry.file && pending->module == entry.module && pending->function == entry.function &&
       pending->depth == entry.depth && pending->last < entry.address &&
       (entry.flags & model::kEntryCatch) == 0) {
+    auto& code = m_state.pendingCode;
+    const bool goesOn = pending->last.value + 1 == entry.address.value;
+    if (!goesOn && code.empty()) code.push_back({pending->address, pending->last});
+    if (!goesOn) code.push_back({entry.address, entry.last});
+    if (goesOn && !code.empty()) code.back().last = entry.last;
+    if (!goesOn) pending->flags |= model::kEntrySkips;
     pending->last = entry.last;
     pending->flags |= entry.flags;
     noteReading(*pending);

@@ -279,16 +279,16 @@ std::size_t MemoryEntrySource::chunkCount() const {
   return (m_entries.size() + m_chunkSize - 1) / m_chunkSize;
 }
 
-std::vector<Entry> MemoryEntrySource::expand(std::size_t chunk) const {
+ExpandedChunk MemoryEntrySource::expand(std::size_t chunk) const {
   const auto begin = m_entries.begin() + static_cast<std::ptrdiff_t>(chunk * m_chunkSize);
   const auto size = std::min(m_chunkSize, m_entries.size() - chunk * m_chunkSize);
-  return {begin, begin + static_cast<std::ptrdiff_t>(size)};
+  return {.entries = {begin, begin + static_cast<std::ptrdiff_t>(size)}};
 }
 
 std::vector<ChunkSummary> MemoryEntrySource::summaries() const {
   std::vector<ChunkSummary> all;
   for (std::size_t chunk = 0; chunk < chunkCount(); ++chunk) {
-    all.push_back(summarise(chunk * m_chunkSize, expand(chunk)));
+    all.push_back(summarise(chunk * m_chunkSize, expand(chunk).entries));
   }
   return all;
 }

@@ -53,7 +53,7 @@ class MemoryEntrySource : public model::EntrySource {
  public:
   MemoryEntrySource(std::vector<model::Entry> entries, std::size_t chunkSize);
   std::size_t chunkCount() const override;
-  std::vector<model::Entry> expand(std::size_t chunk) const override;
+  model::ExpandedChunk expand(std::size_t chunk) const override;
   std::vector<model::ChunkSummary> summaries() const;
 
  private:

@@ -240,7 +240,8 @@ class DamageTest : public QObject {
     const auto source = loader::ThreadSource::build(
         context, view.segments(), loader::buildTimeline(view, {}, "thread", report), notes, {}, size);
     std::vector<std::vector<model::Entry>> chunks;
-    for (std::size_t i = source->chunkCount(); i-- > 0;) chunks.insert(chunks.begin(), source->expand(i));
+    for (std::size_t i = source->chunkCount(); i-- > 0;)
+      chunks.insert(chunks.begin(), source->expand(i).entries);
     for (std::size_t i = 0; i < chunks.size(); ++i) {
       if (chunks[i].size() != source->chunks()[i].entryCount) qFatal("a chunk contradicts its summary");
     }

@@ -24,9 +24,9 @@ constexpr const char* kText = R"(
         21 fault
 )";
 
-std::vector<VirtAddr> pairs(const Entry& entry) {
+std::vector<VirtAddr> pairs(ModuleId, const CodeRange& range) {
   std::vector<VirtAddr> all;
-  for (std::uint64_t at = entry.address.value; at <= entry.last.value; at += 2) all.push_back({at});
+  for (std::uint64_t at = range.first.value; at <= range.last.value; at += 2) all.push_back({at});
   return all;
 }
 

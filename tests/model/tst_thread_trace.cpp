@@ -39,7 +39,7 @@ std::optional<EntryIndex> walkBack(const std::vector<Entry>& all, EntryIndex fro
 class CountingSource : public MemoryEntrySource {
  public:
   using MemoryEntrySource::MemoryEntrySource;
-  std::vector<Entry> expand(std::size_t chunk) const override {
+  ExpandedChunk expand(std::size_t chunk) const override {
     ++expansions;
     return MemoryEntrySource::expand(chunk);
   }
@@ -50,7 +50,7 @@ class CountingSource : public MemoryEntrySource {
 class ShrunkSource : public EntrySource {
  public:
   std::size_t chunkCount() const override { return 1; }
-  std::vector<Entry> expand(std::size_t) const override { return std::vector<Entry>(3); }
+  ExpandedChunk expand(std::size_t) const override { return {.entries = std::vector<Entry>(3)}; }
 };
 
 }  // namespace
@@ -178,18 +178,49 @@ class ThreadTraceTest : public QObject {
     QCOMPARE(thread.entries(0, 10).size(), std::size_t(5));
   }
 
+  void theCodeOfALineThatSkipsIsWhatRanOfIt() {
+    class Source : public EntrySource {
+     public:
+      std::size_t chunkCount() const override { return 2; }
+      ExpandedChunk expand(std::size_t) const override {
+        Entry whole, skips, call;
+        whole.address = {0x10};
+        whole.last = {0x1f};
+        skips.address = {0x20};
+        skips.last = {0x3f};
+        skips.flags = kEntrySkips;
+        call.kind = EntryKind::Call;
+        call.address = {0x20};
+        return {.entries = {whole, skips, call},
+                .pieces = {{.entry = 1, .code = {{0x20}, {0x27}}}, {.entry = 1, .code = {{0x38}, {0x3f}}}}};
+      }
+    };
+    std::vector<ChunkSummary> chunks;
+    for (EntryIndex i = 0; i < 2; ++i) chunks.push_back(summarise(3 * i, Source().expand(i).entries));
+    const ThreadTrace thread({}, std::make_shared<const Source>(), chunks);
+    using Code = std::vector<CodeRange>;
+    QCOMPARE(thread.code(0), (Code{{{0x10}, {0x1f}}}));
+    for (const EntryIndex skips : {1, 4}) {
+      QCOMPARE(thread.code(skips), (Code{{{0x20}, {0x27}}, {{0x38}, {0x3f}}}));
+      const auto ran = [&](std::uint64_t at) { return thread.ranIn(skips, thread.entry(skips), {at}); };
+      QVERIFY(ran(0x20) && ran(0x27) && ran(0x38) && ran(0x3f));
+      QVERIFY(!ran(0x1f) && !ran(0x28) && !ran(0x37) && !ran(0x40));
+    }
+    QCOMPARE(thread.code(2), Code());
+    QCOMPARE(thread.code(6), Code());
+  }
+
   void emptyChunksAreSteppedAcross() {
     class Source : public EntrySource {
      public:
       std::size_t chunkCount() const override { return 4; }
-      std::vector<Entry> expand(std::size_t chunk) const override {
-        return std::vector<Entry>(chunk % 2 ? 2 : 0);
+      ExpandedChunk expand(std::size_t chunk) const override {
+        return {.entries = std::vector<Entry>(chunk % 2 ? 2 : 0)};
       }
     };
     std::vector<ChunkSummary> chunks(4);
     for (std::size_t i = 0; i < 4; ++i) {
-      const auto entries = Source().expand(i);
-      chunks[i] = summarise(i < 2 ? 0 : 2, entries);
+      chunks[i] = summarise(i < 2 ? 0 : 2, Source().expand(i).entries);
     }
     const ThreadTrace thread({}, std::make_shared<const Source>(), chunks);
     QCOMPARE(thread.entryCount(), EntryIndex(4));

@@ -57,6 +57,24 @@ Attempt<TracedRun> readTrace(const QString& snap) {
   return run;
 }
 
+Attempt<TracedRun> readLines(const QString& snap) {
+  loader::LoadOptions options = snapAlone();
+  options.useDebugInformation = true;
+  const auto loaded = loader::loadSnap(snap.toStdString(), options);
+  if (!loaded) return std::unexpected(QString::fromStdString(loaded.error().text()));
+  TracedRun run;
+  for (const auto& trace : loaded->trace->threads) {
+    TracedThread& thread = run.threads.emplace_back();
+    thread.tid = trace->info().tid;
+    thread.atFault = trace->info().atFault;
+    for (model::EntryIndex at = 0; at < trace->entryCount(); ++at)
+      for (const model::CodeRange& code : trace->code(at))
+        thread.pieces.push_back({.start = code.first.value, .end = code.last.value + 1});
+  }
+  std::ranges::sort(run.threads, {}, &TracedThread::tid);
+  return run;
+}
+
 Attempt<std::uint64_t> latestReading(const QString& snap) {
   const auto loaded = loader::loadSnap(snap.toStdString(), snapAlone());
   if (!loaded) return std::unexpected(QString::fromStdString(loaded.error().text()));

@@ -31,6 +31,8 @@ struct TracedRun {
 };
 
 Attempt<TracedRun> readTrace(const QString& snap);
+// The same of the instructions that its lines stand for, as a disassembly shows them and steps by them.
+Attempt<TracedRun> readLines(const QString& snap);
 // Of all its threads' readings of the time stamp counter.
 Attempt<std::uint64_t> latestReading(const QString& snap);
 

@@ -273,12 +273,23 @@ void TestTruth::comparePaths(const QString& program, const QStringList& argument
   for (const TracedThread& thread : trace->threads)
     if (!thread.pieces.empty()) found.push_back(&thread);
   QCOMPARE(found.size(), expected.size());
+  const auto lines = readLines(*snap);
+  VERIFY_OUTCOME(lines);
+  std::vector<const TracedThread*> shown;
+  for (const TracedThread& thread : lines->threads)
+    if (!thread.pieces.empty()) shown.push_back(&thread);
+  QCOMPARE(shown.size(), found.size());
   const Observed observed = Observed::of((*run)->program());
   std::size_t compared = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     QVERIFY(!found[i]->startsOverwritten);
     auto path = expand(*found[i], *listing);
     VERIFY_OUTCOME(path);
+    const auto ofLines = expand(*shown[i], *listing);
+    VERIFY_OUTCOME(ofLines);
+    const auto otherInLines = firstDifference(*path, *ofLines, *listing);
+    QVERIFY2(!otherInLines,
+             otherInLines ? qPrintable(QString("lines of thread %1: %2").arg(i).arg(*otherInLines)) : "");
     std::vector<std::uint32_t> executed = expected[i]->addresses;
     if ((expected[i]->marks & kThreadCutShort) != 0) {
       // Killed by another thread's fault, at a moment that may differ: what both have must be the same.

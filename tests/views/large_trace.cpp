@@ -35,13 +35,13 @@ Entry RoundsSource::at(std::uint64_t index) const {
   return entry;
 }
 
-std::vector<Entry> RoundsSource::expand(std::size_t chunk) const {
+ExpandedChunk RoundsSource::expand(std::size_t chunk) const {
   ++m_expanded;
   std::vector<Entry> entries;
   const std::uint64_t first = chunk * kChunk;
   for (std::uint64_t i = first; i < std::min<std::uint64_t>(first + kChunk, m_entries); ++i)
     entries.push_back(at(i));
-  return entries;
+  return {.entries = std::move(entries)};
 }
 
 LargeTrace largeTrace(std::uint64_t rounds) {
@@ -50,7 +50,7 @@ LargeTrace largeTrace(std::uint64_t rounds) {
   large.trace = traceOf("call main main.c\n  10\n  call work work.c\n    20\n");
   std::vector<ChunkSummary> chunks;
   for (std::size_t i = 0; i < large.source->chunkCount(); ++i)
-    chunks.push_back(summarise(i * RoundsSource::kChunk, large.source->expand(i)));
+    chunks.push_back(summarise(i * RoundsSource::kChunk, large.source->expand(i).entries));
   large.source->forgetExpanded();
   ThreadTrace::Info info;
   info.tid = 1;

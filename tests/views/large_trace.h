@@ -20,7 +20,7 @@ class RoundsSource : public model::EntrySource {
   std::size_t chunkCount() const override {
     return static_cast<std::size_t>((m_entries + kChunk - 1) / kChunk);
   }
-  std::vector<model::Entry> expand(std::size_t chunk) const override;
+  model::ExpandedChunk expand(std::size_t chunk) const override;
   int expanded() const { return m_expanded; }
   void forgetExpanded() { m_expanded = 0; }
 

@@ -13,16 +13,15 @@ std::optional<model::InstructionPlace> InstructionStepper::target(model::Step ho
   const model::ThreadTrace* thread = m_navigator->thread();
   const auto at = m_navigator->entryIndex();
   if (thread == nullptr || !at) return std::nullopt;
-  const auto instructionsOf = [this](const model::Entry& entry) {
+  const auto instructionsOf = [this](model::ModuleId id, const model::CodeRange& range) {
     std::vector<model::VirtAddr> starts;
-    const model::Module* module = m_navigator->trace()->module(entry.module);
+    const model::Module* module = m_navigator->trace()->module(id);
     if (module == nullptr || !m_provider) return starts;
-    const model::VirtAddr last = std::max(entry.address, entry.last);
     // Room for the last of them, of which `last` may be the first byte.
-    const auto instructions = m_provider->disassemble(*module, entry.address, {last.value + kLongest});
+    const auto instructions = m_provider->disassemble(*module, range.first, {range.last.value + kLongest});
     if (!instructions) return starts;
     for (const Instruction& each : *instructions)
-      if (each.address <= last) starts.push_back(each.address);
+      if (each.address <= range.last) starts.push_back(each.address);
     return starts;
   };
   const auto instruction = m_navigator->instruction();

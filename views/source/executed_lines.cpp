@@ -126,8 +126,8 @@ void ExecutedLines::lookAtRanges(const model::CallSpan& span) {
       index = std::max(*after, index + 1);
       continue;
     }
-    if (entry.kind == model::EntryKind::Line && entry.address.value != 0)
-      m_ranges.push_back({entry.module, entry.address, std::max(entry.address, entry.last), index});
+    for (const model::CodeRange& code : thread.code(index))
+      m_ranges.push_back({entry.module, code.first, code.last, index});
     ++index;
   }
 }
