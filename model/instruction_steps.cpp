@@ -76,7 +76,10 @@ std::optional<InstructionPlace> stepInstruction(const ThreadTrace& thread, const
   const auto instructions = [&](EntryIndex index) {
     std::vector<VirtAddr> all;
     const ModuleId module = thread.entry(index).module;
-    for (const CodeRange& range : thread.code(index)) all.append_range(instructionsOf(module, range));
+    for (const CodeRange& range : thread.code(index)) {
+      const std::vector<VirtAddr> part = instructionsOf(module, range);
+      all.insert(all.end(), part.begin(), part.end());
+    }
     return all;
   };
   const bool leaves = how == Step::Out || how == Step::BackOut;

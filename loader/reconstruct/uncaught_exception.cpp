@@ -25,6 +25,11 @@ bool isTerminateOfPad(std::string_view name) {
   return name == "__cxa_call_terminate" || name == "__clang_call_terminate";
 }
 
+// What else raises an exception than a throw.
+bool isRethrower(std::string_view name) {
+  return name.starts_with("_ZSt17rethrow_exception") || name == "__cxa_rethrow_primary_exception";
+}
+
 bool isFault(std::uint32_t signal) {
   constexpr std::array<std::uint32_t, 5> kFaults = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
   return std::ranges::contains(kFaults, signal);
@@ -33,7 +38,15 @@ bool isFault(std::uint32_t signal) {
 }  // namespace
 
 void UncaughtException::add(model::EntryIndex index, const model::Entry& entry) {
-  if (m_aborted) return;
+  if (m_aborted) {
+    // What its handler raises is still for that; otherwise it has survived.
+    const bool isNext = entry.kind == EntryKind::Signal && (entry.flags & model::kEntryInHandler) == 0 &&
+                        (entry.detail == SIGABRT || isFault(entry.detail));
+    if (!isNext) return;
+    m_aborted = false;
+    m_exceptions.clear();
+    return;
+  }
   if (entry.kind == EntryKind::Exception) return addThrown(index, entry);
   if (m_exceptions.empty()) return;
   // Landing pads begin with the calls of what is inlined there.
@@ -96,6 +109,7 @@ void UncaughtException::addThrown(model::EntryIndex index, const model::Entry& e
 void UncaughtException::addCall(const model::Entry& call) {
   const auto callee = m_names.linkageName(call.function);
   if (callee == "__cxa_end_catch") return endHandler();
+  if (isRethrower(callee) || callee == "_Unwind_RaiseException") return raise(call);
   Exception& last = m_exceptions.back();
   switch (last.state) {
     case State::Thrown:
@@ -124,6 +138,18 @@ void UncaughtException::addCall(const model::Entry& call) {
   }
 }
 
+// Of one that was seen to be thrown, or of another one.
+void UncaughtException::raise(const model::Entry& call) {
+  Exception& last = m_exceptions.back();
+  if (last.state == State::Terminates) return;
+  if (last.state == State::Thrown && last.seen && !last.raised && call.depth > last.depth) {
+    last.raised = true;
+    return;
+  }
+  if (m_exceptions.size() >= kMost) m_exceptions.erase(m_exceptions.begin());
+  m_exceptions.push_back({.seen = true, .depth = call.depth - 1});
+}
+
 // One that is thrown again, or another one out of its handler, ends that on its way.
 void UncaughtException::endHandler() {
   const auto handled =
@@ -136,7 +162,7 @@ void UncaughtException::endHandler() {
 void UncaughtException::throwAgain(const model::Entry& call) {
   Exception& last = m_exceptions.back();
   last.state = State::Thrown;
-  last.seen = true;
+  last.seen = last.raised = true;
   last.depth = call.depth - 1;
 }
 

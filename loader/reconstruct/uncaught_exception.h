@@ -4,8 +4,9 @@
 // `__cxa_throw` throws one, landing pads that only clean up end in `_Unwind_Resume`, those that catch it
 // begin with
 // `__cxa_begin_catch`, and `__cxa_rethrow` throws that one again. Where the unwinder finds no catch, or a
-// noexcept function is in the way, std::terminate() is called on top of these. So it is told only where the
-// C++ library is recorded, and nothing in between is left open.
+// noexcept function is in the way, std::terminate() is called on top of these. What is raised otherwise, as
+// by std::rethrow_exception, is followed as one that is not known. So it is told only where the C++ library
+// is recorded, and nothing in between is left open.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,7 @@ class UncaughtException {
 
   // The Exception, if the thread then met SIGABRT; and the detail of that entry.
   std::optional<model::EntryIndex> entry() const {
-    return m_aborted ? std::optional(m_exceptions.back().entry) : std::nullopt;
+    return m_aborted ? m_exceptions.back().entry : std::nullopt;
   }
   std::uint32_t type() const { return m_exceptions.back().type; }
   model::Ticks time() const { return m_exceptions.back().time; }  // when it was thrown; 0: not known
@@ -42,11 +43,12 @@ class UncaughtException {
     Terminates,
   };
   struct Exception {
-    model::EntryIndex entry = 0;
+    std::optional<model::EntryIndex> entry = {};  // nothing: one that is not known
     std::uint32_t type = 0;
-    model::Ticks time;
+    model::Ticks time = {};
     State state = State::Thrown;
     bool seen = false;  // Thrown: the C++ library's own call is in the trace
+    bool raised = false;  // Thrown: and the unwinder's
     unsigned handlers = 0;  // that it is in
     std::int32_t depth = 0;  // of what called that, or has the landing pad
   };
@@ -56,6 +58,7 @@ class UncaughtException {
   static bool isLeft(const Exception& one, std::int32_t depth);
   void addThrown(model::EntryIndex index, const model::Entry& entry);
   void addCall(const model::Entry& call);
+  void raise(const model::Entry& call);
   void endHandler();
   void throwAgain(const model::Entry& call);
 

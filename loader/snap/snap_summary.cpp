@@ -42,6 +42,11 @@ std::optional<model::Trace::Summary::Group> groupOf(
 std::string sentence(const std::uint8_t (&field)[256]) {
   std::string text(paddedString(field));
   const bool isWhole = text.size() + 1 < sizeof field;
+  const auto isInside = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; };
+  if (!isWhole) {  // its last character may have been divided
+    while (!text.empty() && isInside(text.back())) text.pop_back();
+    if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xC0) text.pop_back();
+  }
   while (text.ends_with('\n')) text.pop_back();
   std::ranges::replace(text, '\n', ' ');
   return isWhole ? text : text + "...";

@@ -92,6 +92,8 @@ class UncaughtTest : public QObject {
     QTest::newRow("terminates") << QStringList();
     QTest::newRow("aborts") << QStringList();
     QTest::newRow("aborts in a catch") << QStringList();
+    QTest::newRow("throws what was kept") << QStringList();
+    QTest::newRow("throws, survives and aborts") << QStringList();
     // Where the C++ library left no records, it is not known whether anybody caught it.
     QTest::newRow("throws") << QStringList{"--only", "gives_up"};
   }

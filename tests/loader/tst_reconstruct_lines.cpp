@@ -16,24 +16,8 @@ class TableOfLines : public loader::LineSource {
  public:
   bool hasLines() const override { return true; }
   std::vector<loader::LineRange> rangesIn(model::VirtAddr start, model::VirtAddr end) const override {
-    const auto range = [](std::uint64_t from, std::uint64_t to, std::vector<loader::LineFrame> frames) {
-      return loader::LineRange{{from}, {to}, true, std::move(frames)};
-    };
-    const auto frame = [](std::string_view function, std::uint32_t line) {
-      return loader::LineFrame{function, "/src/prog.c", line, {}};
-    };
-    const std::vector<loader::LineRange> all = {
-        range(0x1000, 0x100c, {frame("main", 10)}),
-        range(0x100c, 0x1010, {frame("main", 11)}),
-        range(0x1014, 0x1018, {frame("main", 11)}),
-        range(0x2000, 0x2002, {frame("f", 20)}),
-        range(0x2002, 0x2004, {frame("f", 0)}),  // made by the compiler
-        range(0x2004, 0x2008, {frame("f", 21)}),
-        range(0x2008, 0x2010, {frame("small", 31), frame("f", 21)}),
-        range(0x2010, 0x2014, {frame("f", 22)}),
-    };
     std::vector<loader::LineRange> found;
-    for (const auto& line : all) {
+    for (const auto& line : all()) {
       if (line.start < end && start < line.end) {
         found.push_back(line);
         found.back().start = std::max(line.start, start);
@@ -45,6 +29,36 @@ class TableOfLines : public loader::LineSource {
   std::optional<loader::FunctionInfo> functionAt(model::VirtAddr address) const override {
     if (address.value >= 0x2000) return loader::FunctionInfo{"f", {0x2000}, 20, "/src/prog.c", 19};
     return loader::FunctionInfo{"main", {0x1000}, 24, "/src/prog.c", 9};
+  }
+
+ protected:
+  static loader::LineRange range(std::uint64_t from, std::uint64_t to,
+                                 std::vector<loader::LineFrame> frames) {
+    return {{from}, {to}, true, std::move(frames)};
+  }
+  static loader::LineFrame frame(std::string_view function, std::uint32_t line) {
+    return {function, "/src/prog.c", line, {}};
+  }
+  virtual std::vector<loader::LineRange> all() const {
+    return {
+        range(0x1000, 0x100c, {frame("main", 10)}),
+        range(0x100c, 0x1010, {frame("main", 11)}),
+        range(0x1014, 0x1018, {frame("main", 11)}),
+        range(0x2000, 0x2002, {frame("f", 20)}),
+        range(0x2002, 0x2004, {frame("f", 0)}),  // made by the compiler
+        range(0x2004, 0x2008, {frame("f", 21)}),
+        range(0x2008, 0x2010, {frame("small", 31), frame("f", 21)}),
+        range(0x2010, 0x2014, {frame("f", 22)}),
+    };
+  }
+};
+
+// f's blocks a and y are of one line, between which the other way leads through another.
+class LineInParts : public TableOfLines {
+ protected:
+  std::vector<loader::LineRange> all() const override {
+    return {range(0x2000, 0x2008, {frame("f", 20)}), range(0x2008, 0x2010, {frame("f", 21)}),
+            range(0x2010, 0x2014, {frame("f", 20)})};
   }
 };
 
@@ -96,6 +110,30 @@ class LinesTest : public QObject {
     QCOMPARE(first.address.value, std::uint64_t{0x1000});
     QCOMPARE(first.last.value, std::uint64_t{0x100b});  // two blocks of one line
     QVERIFY(trace.modules[0].hasLines);
+  }
+
+  void theCodeOfALineIsWhatRanOfIt() {
+    const auto got = reconstruct(
+        {.map = kLoop, .ring = "f.a y\nf.a x y\nthread-end\n", .lines = [](const loader::ModuleFiles&, std::string&) {
+           return std::make_unique<LineInParts>();
+         }});
+    compare(got.text, R"(
+    call f
+    f:20
+    return f
+    call f
+    f:20
+    f:21
+    f:20
+    return f
+    sync 2
+    )");
+    const auto& thread = got.thread();
+    const std::vector<model::CodeRange> parts{{{0x2000}, {0x2007}}, {{0x2010}, {0x2013}}};
+    QCOMPARE(thread.code(1), parts);
+    QVERIFY((thread.entry(1).flags & model::kEntrySkips) != 0);
+    QCOMPARE(thread.code(4), std::vector<model::CodeRange>{parts[0]});
+    QVERIFY((thread.entry(4).flags & model::kEntrySkips) == 0);
   }
 
   void faultInAnInlinedFunction() {

@@ -81,7 +81,7 @@ class InstructionStepTest : public QObject {
     QCOMPARE(walk(Step::BackOut, place(21)), QStringLiteral("21 11'"));
   }
   void entriesWhoseInstructionsCannotBeReadAreOneStep() {
-    const auto none = [](const Entry&) { return std::vector<VirtAddr>(); };
+    const auto none = [](ModuleId, const CodeRange&) { return std::vector<VirtAddr>(); };
     QCOMPARE(walk(Step::Into, place(10), none), QStringLiteral("10 40 50 41 11 20 gap 21'"));
   }
   void aFaultStandsAtTheInstructionThatFaulted() {

@@ -205,6 +205,30 @@ class RedactionTest : public QObject {
     QVERIFY(process.waitForFinished(30'000));
   }
 
+  void soIsWhatWasCutOffWithinOne() {
+    QProcess process;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert("PASSWORD", "open-sesame");
+    process.setProcessEnvironment(environment);
+    process.start("sh", {"-c", "echo; read -r line; exit 0"});
+    QVERIFY(process.waitForReadyRead(30'000));
+    constexpr std::size_t kMost = 255;
+    for (const QByteArray part : {"open-sesame", "open-sesam", "open-s", "op"}) {
+      const QByteArray before(kMost - part.size() - 1, '#');
+      format::ProcessHeader header = headerThatSays((before + ' ' + part).toStdString());
+      collect::redactMessages(static_cast<pid_t>(process.processId()), collect::kRedactEnvironment, header);
+      const QByteArray masked = before + ' ' + QByteArray(part.size(), '*');
+      QCOMPARE(saidIn(header), masked + '|' + masked);
+      // Not at the end of one that is whole.
+      header = headerThatSays(("by " + part.first(part.size() - 1)).toStdString());
+      const QByteArray whole = saidIn(header);
+      collect::redactMessages(static_cast<pid_t>(process.processId()), collect::kRedactEnvironment, header);
+      QCOMPARE(saidIn(header), whole);
+    }
+    process.closeWriteChannel();
+    QVERIFY(process.waitForFinished(30'000));
+  }
+
   void nothingStaysOfWhatWasSaidByAProcessThatIsGone() {
     format::ProcessHeader header = headerThatSays("no user open-sesame");
     collect::redactMessages(std::nullopt, collect::kRedactPaths, header);

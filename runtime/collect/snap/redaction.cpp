@@ -172,6 +172,22 @@ void redactMemory(pid_t pid, std::uint32_t redaction, const std::string& maps, P
   }
 }
 
+namespace {
+
+// At the end of what was cut off there, as much of a text as there is room for.
+void maskCutOff(const std::vector<std::string>& texts, std::span<std::uint8_t> message) {
+  if (std::ranges::contains(message, 0)) return;
+  std::size_t longest = 0;
+  for (const std::string& text : texts) {
+    if (text.size() < kLeastCopy) continue;
+    for (std::size_t size = std::min(text.size() - 1, message.size()); size > longest; --size)
+      if (std::memcmp(message.last(size).data(), text.data(), size) == 0) longest = size;
+  }
+  mask(message.last(longest));
+}
+
+}  // namespace
+
 void redactMessages(std::optional<pid_t> pid, std::uint32_t redaction, format::ProcessHeader& header) {
   if ((redaction & (kRedactEnvironment | kRedactArguments)) == 0) return;
   const auto texts = pid ? startedWith(*pid, redaction) : std::vector<std::string>{};
@@ -179,6 +195,7 @@ void redactMessages(std::optional<pid_t> pid, std::uint32_t redaction, format::P
     std::vector<MemoryPart> parts(1);
     if (pid) parts[0].bytes.assign(std::begin(*field), std::end(*field));
     maskCopies(texts, parts);
+    if (parts[0].bytes.size() > 1) maskCutOff(texts, std::span(parts[0].bytes).first(sizeof *field - 1));
     std::ranges::fill(*field, std::uint8_t{0});
     std::ranges::copy(parts[0].bytes, std::begin(*field));
   }

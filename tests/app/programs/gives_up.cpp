@@ -1,8 +1,12 @@
 // Ends by std::terminate() or abort(), for an exception or for something else.
 #undef NDEBUG
+#include <setjmp.h>
+
 #include <cassert>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -64,9 +68,30 @@ struct Cart {
 
 [[gnu::noinline]] void takeWithACartForSure(int wanted, int there) noexcept { takeWithACart(wanted, there); }
 
+// While another one is handled; and what was kept is thrown there.
+[[gnu::noinline]] void throwsWhatWasKept() {
+  std::exception_ptr kept;
+  try {
+    take(3, 2);
+  } catch (...) {
+    kept = std::current_exception();
+  }
+  try {
+    throw 1;
+  } catch (int) {
+    try {
+      std::rethrow_exception(kept);
+    } catch (const std::exception&) {
+      throw;
+    }
+  }
+}
+
 [[gnu::noipa]] void giveBack(void* memory) { std::free(memory); }
 
 }  // namespace shop
+
+static sigjmp_buf afterAbort;
 
 int main(int count, char** words) {
   const std::string_view how = count > 1 ? words[1] : "";
@@ -81,6 +106,13 @@ int main(int count, char** words) {
   if (how == "throws a text") throw "nothing\nleft\n";
   if (how == "throws what speaks for itself") throw shop::Closed("never");
   if (how == "throws another on the way") shop::takeWithACartForSure(3, 2);
+  if (how == "throws what was kept") shop::throwsWhatWasKept();
+  if (how == "throws, survives and aborts") {
+    std::signal(SIGABRT, [](int) { siglongjmp(afterAbort, 1); });
+    if (sigsetjmp(afterAbort, 1) == 0) shop::take(3, 2);
+    std::signal(SIGABRT, SIG_DFL);
+    std::abort();
+  }
   if (how == "terminates") std::thread([] {});  // not joined
   if (how == "aborts") std::abort();
   if (how == "asserts") assert(count == 1);
