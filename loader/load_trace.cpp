@@ -66,7 +66,7 @@ class SnapLoader {
   void noteWhatTheSnapSays() {
     const model::Trace::Summary& summary = m_known.summary;
     if (!summary.redacted.empty())
-      note(m_known.report, Severity::Info, "kept out of the snap by the policy: " + summary.redacted);
+      note(m_known.report, Severity::Info, "kept out of the snap by the site's rules: " + summary.redacted);
     if (!summary.group) return;
     for (const auto& member : summary.group->members)
       if (member.pid != summary.pid)

@@ -10,4 +10,7 @@ namespace traceback::model {
 // too long to be trusted with a demangler that recurses. Versions behind '@' and clone suffixes are kept.
 std::string demangle(std::string_view name);
 
+// The same of a type's name, which is mangled without the "_Z" that is expected here in front of it.
+std::string demangleType(std::string_view name);
+
 }  // namespace traceback::model

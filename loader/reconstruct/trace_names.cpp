@@ -282,7 +282,7 @@ bool TraceNames::isThrower(std::uint32_t module, MapFunction function) const {
 
 void TraceNames::needExceptionType(const std::string& name) {
   if (name.empty() || !m_exceptionTypeNumbers.emplace(name, m_exceptionTypes.size() + 1).second) return;
-  m_exceptionTypes.push_back(name);
+  m_exceptionTypes.push_back(model::demangleType(name));
 }
 
 std::uint32_t TraceNames::exceptionType(const std::string& name) const {

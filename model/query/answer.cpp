@@ -110,6 +110,7 @@ class PlaceTest {
       m_functions.emplace(trace, std::get<std::string>(place));
     }
   }
+  bool isOfLines() const { return m_lines.has_value(); }
   bool unknown() const { return m_lines ? m_lines->empty() : m_functions->empty(); }
   // A function that it names and whose calls leave no records; null if there is none.
   const Function* untraced(const Trace& trace) const {
@@ -175,10 +176,12 @@ class Answering {
   Answer operator()(const Occurrences& asked) {
     const PlaceTest place(m_trace, asked.place);
     setCondition(asked.where);
+    bool anyInlined = false;
     eachThread([&](ThreadIndex number, const ThreadTrace& thread) {
       const auto add = [&](EntryIndex index, const Entry& entry) {
         const auto position = positionOf(thread, index, entry.kind);
         if (!fits(thread, index, entry, position)) return !m_answer.cancelled;
+        anyInlined = anyInlined || (entry.kind == EntryKind::Call && (entry.flags & kEntryInlined) != 0);
         return addRow({number, index, position, {}});
       };
       for (const EntryIndex index : place.underWay(thread)) {
@@ -191,6 +194,9 @@ class Answering {
       });
     });
     if (m_answer.rows.empty() && !m_answer.cancelled) noteNever(place);
+    if (anyInlined)
+      m_answer.note =
+          "an inlined call may be here more than once: the compiler mixes its code with the caller's";
     return std::move(m_answer);
   }
 
@@ -333,7 +339,10 @@ class Answering {
 
   void noteNever(const PlaceTest& place) {
     m_answer.note = "never, " + doubts();
-    if (place.unknown()) m_answer.note += "; nothing in it has that name";
+    if (place.unknown())
+      m_answer.note += "; nothing in it has that name";
+    else if (place.isOfLines())
+      m_answer.note += "; a line all of whose code is inlined leaves no entry of its own";
     if (const Function* function = place.untraced(m_trace))
       m_answer.note +=
           std::format("; but calls of {} leave no records, for {}", function->name, function->untraced);

@@ -77,8 +77,8 @@ enum class SignalBeginField : std::uint8_t {
   Count
 };
 
-// What is kept of the name of an exception's type, as people write it: eight bytes a value, the first one
-// lowest, with zeroes behind the last.
+// What is kept of the name of an exception's type, as people write it, or mangled with "_Z" in front: eight
+// bytes a value, the first one lowest, with zeroes behind the last.
 inline constexpr unsigned kMostTypeNameBytes = 64;
 
 enum SignalFlag : std::uint16_t {

@@ -42,6 +42,10 @@ class UncaughtTest : public QObject {
     QTest::newRow("has the library throw")
         << QByteArray("std::out_of_range") << QByteArray()
         << QByteArray(": vector::_M_range_check: __n (which is 40) >= this->size() (which is 2)");
+    QTest::newRow("throws what has arguments") << QByteArray("shop::Broken<std::pair<int, char> >")
+                                               << QByteArray("throw shop::Broken<") << QByteArray(": a cup");
+    QTest::newRow("throws what is its own")
+        << QByteArray("main::Own") << QByteArray("throw Own()") << QByteArray();
     // Where it is not known what it would say, or of another one.
     QTest::newRow("throws what speaks for itself")
         << QByteArray("shop::Closed") << QByteArray("throw shop::Closed(") << QByteArray();

@@ -388,9 +388,21 @@ class QuestionTest : public QObject {
     const Asked story;
     QVERIFY(story.ask("never(main.c:11)").note.starts_with("it ran"));
     QCOMPARE(story.ask("never(main.c:99)").rows.size(), 0u);
-    QCOMPARE(story.ask("never(main.c:99)").note,
-             "never, in what the trace holds; what ran in its 1 gap is not known");
+    QCOMPARE(
+        story.ask("never(main.c:99)").note,
+        "never, in what the trace holds; what ran in its 1 gap is not known; a line all of whose code is "
+        "inlined leaves no entry of its own");
     QVERIFY(story.ask("never(nowhere.c:1)").note.ends_with("nothing in it has that name"));
+  }
+
+  void inlinedCallsMayBeToldMoreThanOnce() {
+    const auto trace = traceOf("call main main.c\n  10\n  call small main.c inlined\n    20\n  11\n");
+    const auto noteOf = [&](const char* question) {
+      return answer(*trace, {ThreadIndex{0}, {}}, *parseQuestion(question), 9).note;
+    };
+    QVERIFY(noteOf("calls(small)").starts_with("an inlined call may be here more than once"));
+    QCOMPARE(noteOf("calls(main)"), std::string());
+    QVERIFY(noteOf("never(small)").starts_with("it ran"));
   }
 
   void ofWhatLeavesNoRecordsItIsNotSaidThatItNeverRan() {

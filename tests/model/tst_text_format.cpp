@@ -140,6 +140,17 @@ class TextFormatTest : public QObject {
     demangle("_Z1f" + std::string(16'000, 'P') + "i");
   }
 
+  void namesOfTypesAreDemangled() {
+    QCOMPARE(demangleType("_ZSt6vectorIiSaIiEE"), std::string("std::vector<int, std::allocator<int> >"));
+    QCOMPARE(demangleType("_ZZ4mainE3Own"), std::string("main::Own"));
+    QCOMPARE(demangleType("_ZPKc"), std::string("char const*"));
+    QCOMPARE(demangleType("shop::Empty"), std::string("shop::Empty"));
+    QCOMPARE(demangleType("i"), std::string("i"));  // a class of that name
+    QCOMPARE(demangleType("_Z"), std::string("_Z"));
+    const std::string hostile = "_Z" + std::string(100'000, 'P') + "i";
+    QCOMPARE(demangleType(hostile), hostile);
+  }
+
   void namelessFunctionsAreCalledByTheirAddress() {
     const auto trace = traceOf("in f f.c\n  1\n");
     trace->functions[0].name.clear();

@@ -219,7 +219,7 @@ void addPrint(CLI::App& app, Action& chosen) {
                    "Only this thread, counted from 1; or all (default: the one at fault)")
       ->type_name("N");
   command->add_option("--last", call->last, "Only the last N lines of each thread")
-      ->check(CLI::Range(std::uint64_t{1}, UINT64_MAX))
+      ->check(CLI::Range(std::uint64_t{1}, UINT64_MAX).description(""))
       ->type_name("N");
   command->add_flag(
       "--to-fault", call->toFault,

@@ -94,7 +94,7 @@ void addQuery(CLI::App& app, Action& chosen) {
   command->add_option("--at", call->at, "The entry that `current` means (default: the end)")
       ->type_name("INDEX");
   command->add_option("--limit", call->limit, "At most so many rows (default: 1000)")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{100'000'000}))
+      ->check(CLI::Range(std::size_t{1}, std::size_t{100'000'000}).description(""))
       ->type_name("N");
   command->add_option("--format", call->format, "text, or json: one object a line (default: text)")
       ->check(CLI::IsMember({"text", "json"}));
@@ -105,8 +105,11 @@ void addQuery(CLI::App& app, Action& chosen) {
       "between(PLACE, PLACE)                     never(PLACE)\n"
       "\n"
       "EVENT      func_enter, func_exit, block_entry, exception or signal\n"
-      "PLACE      FILE:N, FILE:N-M or the name of a function\n"
+      "PLACE      FILE:N, FILE:N-M or the name of a function, in \"quotes\" if it holds blanks\n"
       "CONDITION  stack=<*,outer,inner>  src=<foo.c,7>  func=NAME, with and, or, not and ( )\n"
+      "\n"
+      "What ran around an answer #1234: traceback export SNAP --format text --thread 1 --first 1200 --last "
+      "1250\n"
       "\n"
       "Exit status: 0 if there is an answer, 1 if there is none or the snap cannot be read, 2 if the "
       "question\n"

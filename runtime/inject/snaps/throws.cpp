@@ -87,15 +87,25 @@ bool isInLoadedFile(const void* address) {
   return libc.findObject != nullptr && libc.findObject(const_cast<void*>(address), &found) == 0;
 }
 
+// Mangled, if people's name for it leaves something out and there is room.
+void nameForRecord(const void* type, ClassName& name) {
+  if (nameOfType(type, name)) return;
+  const char* const mangled = mangledNameOf(type);
+  if (strlen(mangled) + 2 > format::kMostTypeNameBytes) return;
+  name.clear();
+  name.add("_Z");
+  name.add(mangled);
+}
+
 [[gnu::noinline]] void meetThrow(const void* object, const void* type, std::uint64_t thrower) {
   if (!process.recording) return;
   findLibc();
   Question question{{}, &policy(), nullptr};
   // Whoever throws may have made the type up; as long as the policy does not ask, it is not read then.
   const bool isReal = type != nullptr && isInLoadedFile(type) && isInLoadedFile(nameInFileOf(type));
-  if (isReal) nameOfType(type, question.name);
+  if (isReal) nameForRecord(type, question.name);
   const std::uint64_t time = noteException(thrower - 1, type, question.name.c_str());
-  if (isReal) rememberThrown(object, nameInFileOf(type), time);
+  if (isReal) rememberThrown(object, mangledNameOf(type), time);
   if (question.rules->exceptionRules == 0 || type == nullptr) return;
   const int error = errno;
   ask(question, type);

@@ -79,17 +79,19 @@ constexpr struct {
 }  // namespace
 
 const char* nameInFileOf(const void* type) { return static_cast<const TypeInfo*>(type)->name; }
+const char* mangledNameOf(const void* type) { return mangledName(*static_cast<const TypeInfo*>(type)); }
 
-void nameOfType(const void* type, ClassName& name) {
-  const char* at = mangledName(*static_cast<const TypeInfo*>(type));
+bool nameOfType(const void* type, ClassName& name) {
+  const char* at = mangledNameOf(type);
   const char* const whole = at;
   name.clear();
   for (const auto& plain : kPlain) {
     if (strcmp(plain.mangled, at) != 0) continue;
     name.add(plain.name);
-    return;
+    return true;
   }
-  if (*at == 'N') ++at;
+  const bool isNested = *at == 'N';
+  if (isNested) ++at;
   for (;;) {
     if (at[0] == 'S' && at[1] == 't') {
       addPart(name, "std", 3);
@@ -105,7 +107,10 @@ void nameOfType(const void* type, ClassName& name) {
     addPart(name, at, size);
     at += size;
   }
+  const char* const end = isNested ? "E" : "";
+  const bool isAll = !name.empty() && strcmp(at, end) == 0;
   if (name.empty()) name.add(whole);
+  return isAll;
 }
 
 bool anyOfItsClasses(const void* type, bool (*visit)(const void* type, void* data), void* data) {

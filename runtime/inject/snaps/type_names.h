@@ -13,9 +13,13 @@ using ClassName = Text<256>;
 // Where its name stands, as it is in the object file.
 const char* nameInFileOf(const void* type);
 
+// The name itself (Itanium C++ ABI, 5.1.5).
+const char* mangledNameOf(const void* type);
+
 // The name of a type as people write it, without inline namespaces and template arguments:
-// "std::out_of_range", "int". As it stands in the object file where it is none of these.
-void nameOfType(const void* type, ClassName& name);
+// "std::out_of_range", "int". As it stands in the object file where it is none of these. Whether that says
+// all of it, template arguments and the like included.
+bool nameOfType(const void* type, ClassName& name);
 
 // Calls `visit` with the type and with each class that it is derived from, until one call is true. True if
 // one was.

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace shop {
@@ -52,6 +53,11 @@ struct OutOfStock : std::runtime_error {
 struct Closed : std::runtime_error {
   using std::runtime_error::runtime_error;
   const char* what() const noexcept override { return "on Sundays"; }
+};
+
+template <typename T>
+struct Broken : std::logic_error {
+  using std::logic_error::logic_error;
 };
 
 struct Cart {
@@ -105,6 +111,11 @@ int main(int count, char** words) {
   if (how == "throws a number") throw count;
   if (how == "throws a text") throw "nothing\nleft\n";
   if (how == "throws what speaks for itself") throw shop::Closed("never");
+  if (how == "throws what has arguments") throw shop::Broken<std::pair<int, char>>("a cup");
+  if (how == "throws what is its own") {
+    struct Own {};
+    throw Own();
+  }
   if (how == "throws another on the way") shop::takeWithACartForSure(3, 2);
   if (how == "throws what was kept") shop::throwsWhatWasKept();
   if (how == "throws, survives and aborts") {
