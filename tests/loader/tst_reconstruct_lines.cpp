@@ -114,9 +114,9 @@ class LinesTest : public QObject {
 
   void theCodeOfALineIsWhatRanOfIt() {
     const auto got = reconstruct(
-        {.map = kLoop, .ring = "f.a y\nf.a x y\nthread-end\n", .lines = [](const loader::ModuleFiles&, std::string&) {
-           return std::make_unique<LineInParts>();
-         }});
+        {.map = kLoop,
+         .ring = "f.a y\nf.a x y\nthread-end\n",
+         .lines = [](const loader::ModuleFiles&, std::string&) { return std::make_unique<LineInParts>(); }});
     compare(got.text, R"(
     call f
     f:20
