@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 
+#include "runtime/format/record.h"
 #include "runtime/inject/libc/libc.h"
 #include "runtime/inject/libc/waiting.h"
 #include "runtime/inject/process/process.h"
@@ -91,7 +92,7 @@ bool isInLoadedFile(const void* address) {
 void nameForRecord(const void* type, ClassName& name) {
   if (nameOfType(type, name)) return;
   const char* const mangled = mangledNameOf(type);
-  if (strlen(mangled) + 2 > format::kMostTypeNameBytes) return;
+  if (strlen(mangled) + 2 > traceback::format::kMostTypeNameBytes) return;
   name.clear();
   name.add("_Z");
   name.add(mangled);
