@@ -287,7 +287,13 @@ void TestTruth::comparePaths(const QString& program, const QStringList& argument
     VERIFY_OUTCOME(path);
     const auto ofLines = expand(*shown[i], *listing);
     VERIFY_OUTCOME(ofLines);
-    const auto otherInLines = firstDifference(*path, *ofLines, *listing);
+    auto known = *path;
+    // Of the block that a killed thread had begun last, no line but the first is certain.
+    std::vector<std::uint32_t> lastBlock;
+    QVERIFY(listing->expand(found[i]->pieces.back(), lastBlock));
+    if (ofLines->size() < known.size() && known.size() - ofLines->size() < lastBlock.size() && !crashes)
+      known.resize(ofLines->size());
+    const auto otherInLines = firstDifference(known, *ofLines, *listing);
     QVERIFY2(!otherInLines,
              otherInLines ? qPrintable(QString("lines of thread %1: %2").arg(i).arg(*otherInLines)) : "");
     std::vector<std::uint32_t> executed = expected[i]->addresses;
