@@ -93,7 +93,7 @@ EntryIndex executionStart(const ThreadTrace& thread, EntryIndex at) {
 }
 
 AllFound findAll(const ThreadTrace& thread, const Query& query, std::size_t limit, EntryIndex from,
-                 std::stop_token stop) {
+                 const std::stop_token& stop) {
   AllFound found;
   const Matcher matcher(thread, query);
   for (EntryIndex at = from; at < thread.entryCount();) {
@@ -115,14 +115,15 @@ AllFound findAll(const ThreadTrace& thread, const Query& query, std::size_t limi
   return found;
 }
 
-Found findNext(const ThreadTrace& thread, EntryIndex from, const Query& query, std::stop_token stop) {
+Found findNext(const ThreadTrace& thread, EntryIndex from, const Query& query, const std::stop_token& stop) {
   if (from >= thread.entryCount()) return {};
   const AllFound all = findAll(thread, query, 1, from + 1, stop);
   return {all.hits.empty() ? std::nullopt : std::optional(all.hits.front()),
           all.cancelled && all.hits.empty()};
 }
 
-Found findPrevious(const ThreadTrace& thread, EntryIndex from, const Query& query, std::stop_token stop) {
+Found findPrevious(const ThreadTrace& thread, EntryIndex from, const Query& query,
+                   const std::stop_token& stop) {
   const Matcher matcher(thread, query);
   for (EntryIndex end = std::min(from, thread.entryCount()); end > 0;) {
     if (stop.stop_requested()) return {{}, true};
@@ -140,7 +141,7 @@ Found findPrevious(const ThreadTrace& thread, EntryIndex from, const Query& quer
 }
 
 CallLines linesOfCall(const ThreadTrace& thread, const CallSpan& call, EntryIndex at, std::uint64_t limit,
-                      std::stop_token stop) {
+                      const std::stop_token& stop) {
   CallLines result;
   std::map<std::pair<FileId, std::uint32_t>, LineHits> lines;
   const auto distance = [at](EntryIndex index) { return index > at ? index - at : at - index; };

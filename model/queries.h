@@ -59,8 +59,10 @@ struct Found {
   bool cancelled = false;
 };
 // The nearest hit whose match is after `from`; the nearest one whose position is before `from`.
-Found findNext(const ThreadTrace& thread, EntryIndex from, const Query& query, std::stop_token stop = {});
-Found findPrevious(const ThreadTrace& thread, EntryIndex from, const Query& query, std::stop_token stop = {});
+Found findNext(const ThreadTrace& thread, EntryIndex from, const Query& query,
+               const std::stop_token& stop = {});
+Found findPrevious(const ThreadTrace& thread, EntryIndex from, const Query& query,
+                   const std::stop_token& stop = {});
 
 // At most `limit` hits, oldest first, whose match is `from` or later. `more`: there are, or may be, others.
 struct AllFound {
@@ -69,7 +71,7 @@ struct AllFound {
   bool cancelled = false;
 };
 AllFound findAll(const ThreadTrace& thread, const Query& query, std::size_t limit, EntryIndex from = 0,
-                 std::stop_token stop = {});
+                 const std::stop_token& stop = {});
 
 // The lines that ran in one call itself, not in what it called, by file and line. A line that goes on after a
 // call that it made is counted once. `nearest` is the execution nearest to `at`. Not `complete` if stopped,
@@ -86,6 +88,6 @@ struct CallLines {
   bool complete = true;
 };
 CallLines linesOfCall(const ThreadTrace& thread, const CallSpan& call, EntryIndex at,
-                      std::uint64_t limit = 4'000'000, std::stop_token stop = {});
+                      std::uint64_t limit = 4'000'000, const std::stop_token& stop = {});
 
 }  // namespace traceback::model
