@@ -96,14 +96,18 @@ bool UncaughtException::isLeft(const Exception& one, std::int32_t depth) {
   return false;
 }
 
+void UncaughtException::push(const Exception& one) {
+  // Of handlers that were left without a record of that, too.
+  if (m_exceptions.size() >= kMost) m_exceptions.erase(m_exceptions.begin());
+  m_exceptions.push_back(one);
+}
+
 void UncaughtException::addThrown(model::EntryIndex index, const model::Entry& entry) {
   if (!m_exceptions.empty() && m_exceptions.back().state == State::Terminates) return;
   // What was on its way further in is gone: something caught it that left no records.
   const auto isGone = [&](const Exception& one) { return one.depth >= entry.depth && one.handlers == 0; };
   while (!m_exceptions.empty() && isGone(m_exceptions.back())) m_exceptions.pop_back();
-  // Of handlers that were left without a record of that, too.
-  if (m_exceptions.size() >= kMost) m_exceptions.erase(m_exceptions.begin());
-  m_exceptions.push_back({.entry = index, .type = entry.detail, .time = entry.time, .depth = entry.depth});
+  push({.entry = index, .type = entry.detail, .time = entry.time, .depth = entry.depth});
 }
 
 void UncaughtException::addCall(const model::Entry& call) {
@@ -146,8 +150,7 @@ void UncaughtException::raise(const model::Entry& call) {
     last.raised = true;
     return;
   }
-  if (m_exceptions.size() >= kMost) m_exceptions.erase(m_exceptions.begin());
-  m_exceptions.push_back({.seen = true, .depth = call.depth - 1});
+  push({.seen = true, .depth = call.depth - 1});
 }
 
 // One that is thrown again, or another one out of its handler, ends that on its way.

@@ -56,6 +56,7 @@ class UncaughtException {
   static constexpr std::size_t kMost = 256;
 
   static bool isLeft(const Exception& one, std::int32_t depth);
+  void push(const Exception& one);
   void addThrown(model::EntryIndex index, const model::Entry& entry);
   void addCall(const model::Entry& call);
   void raise(const model::Entry& call);

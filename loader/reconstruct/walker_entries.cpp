@@ -154,11 +154,13 @@ void Walker::showLine(const BlockLine& line, std::uint32_t start, std::uint32_t 
       pending->depth == entry.depth && pending->last < entry.address &&
       (entry.flags & model::kEntryCatch) == 0) {
     auto& code = m_state.pendingCode;
-    const bool goesOn = pending->last.value + 1 == entry.address.value;
-    if (!goesOn && code.empty()) code.push_back({pending->address, pending->last});
-    if (!goesOn) code.push_back({entry.address, entry.last});
-    if (goesOn && !code.empty()) code.back().last = entry.last;
-    if (!goesOn) pending->flags |= model::kEntrySkips;
+    if (pending->last.value + 1 != entry.address.value) {
+      if (code.empty()) code.push_back({pending->address, pending->last});
+      code.push_back({entry.address, entry.last});
+      pending->flags |= model::kEntrySkips;
+    } else if (!code.empty()) {
+      code.back().last = entry.last;
+    }
     pending->last = entry.last;
     pending->flags |= entry.flags;
     noteReading(*pending);

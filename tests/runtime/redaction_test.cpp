@@ -66,6 +66,26 @@ QByteArray saidIn(const format::ProcessHeader& header) {
   return textOf(header.abortMessage) + '|' + textOf(header.thrownMessage);
 }
 
+// Runs until its input ends, with a password in its environment and an argument.
+struct Secretive : QProcess {
+  Secretive() {
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert("PASSWORD", "open-sesame");
+    setProcessEnvironment(environment);
+    start("sh", {"-c", "echo; read -r line; exit 0", "sea_shells"});
+  }
+  // What is left of what was said at its end.
+  QByteArray redacted(const std::string& said, std::uint32_t redaction) const {
+    format::ProcessHeader header = headerThatSays(said);
+    collect::redactMessages(static_cast<pid_t>(processId()), redaction, header);
+    return saidIn(header);
+  }
+  bool end() {
+    closeWriteChannel();
+    return waitForFinished(30'000);
+  }
+};
+
 }  // namespace
 
 class RedactionTest : public QObject {
@@ -192,41 +212,26 @@ class RedactionTest : public QObject {
   void environmentAndArgumentsAreMaskedInWhatWasSaidAtItsEnd() {
     QFETCH(unsigned, redaction);
     QFETCH(QByteArray, left);
-    QProcess process;
-    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-    environment.insert("PASSWORD", "open-sesame");
-    process.setProcessEnvironment(environment);
-    process.start("sh", {"-c", "echo; read -r line; exit 0", "sea_shells"});
+    Secretive process;
     QVERIFY(process.waitForReadyRead(30'000));
-    format::ProcessHeader header = headerThatSays("no user open-sesame at sea_shells");
-    collect::redactMessages(static_cast<pid_t>(process.processId()), redaction, header);
-    QCOMPARE(saidIn(header), left + '|' + left);
-    process.closeWriteChannel();
-    QVERIFY(process.waitForFinished(30'000));
+    QCOMPARE(process.redacted("no user open-sesame at sea_shells", redaction), left + '|' + left);
+    QVERIFY(process.end());
   }
 
   void soIsWhatWasCutOffWithinOne() {
-    QProcess process;
-    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-    environment.insert("PASSWORD", "open-sesame");
-    process.setProcessEnvironment(environment);
-    process.start("sh", {"-c", "echo; read -r line; exit 0"});
+    Secretive process;
     QVERIFY(process.waitForReadyRead(30'000));
     constexpr std::size_t kMost = 255;
     for (const QByteArray part : {"open-sesame", "open-sesam", "open-s", "op"}) {
       const QByteArray before(kMost - part.size() - 1, '#');
-      format::ProcessHeader header = headerThatSays((before + ' ' + part).toStdString());
-      collect::redactMessages(static_cast<pid_t>(process.processId()), collect::kRedactEnvironment, header);
       const QByteArray masked = before + ' ' + QByteArray(part.size(), '*');
-      QCOMPARE(saidIn(header), masked + '|' + masked);
+      QCOMPARE(process.redacted((before + ' ' + part).toStdString(), collect::kRedactEnvironment),
+               masked + '|' + masked);
       // Not at the end of one that is whole.
-      header = headerThatSays(("by " + part.first(part.size() - 1)).toStdString());
-      const QByteArray whole = saidIn(header);
-      collect::redactMessages(static_cast<pid_t>(process.processId()), collect::kRedactEnvironment, header);
-      QCOMPARE(saidIn(header), whole);
+      const QByteArray whole = "by " + part.first(part.size() - 1);
+      QCOMPARE(process.redacted(whole.toStdString(), collect::kRedactEnvironment), whole + '|' + whole);
     }
-    process.closeWriteChannel();
-    QVERIFY(process.waitForFinished(30'000));
+    QVERIFY(process.end());
   }
 
   void nothingStaysOfWhatWasSaidByAProcessThatIsGone() {

@@ -40,12 +40,13 @@ struct PolicyRun : TracedRun {
   QFile file;
 };
 
-unsigned recordsOf(const SnapDump& snap, RecordType type) {
-  unsigned count = 0;
+std::vector<Record> recordsOf(const SnapDump& snap, RecordType type) {
+  std::vector<Record> found;
   for (const RingDump& ring : snap.rings)
     for (const Segment& segment : ring.segments)
-      for (const Record& record : segment.records) count += !record.isDag && record.type == type;
-  return count;
+      for (const Record& record : segment.records)
+        if (!record.isDag && record.type == type) found.push_back(record);
+  return found;
 }
 
 // What it says of the type of an exception.
@@ -86,7 +87,7 @@ class TriggerTest : public QObject {
       QVERIFY(snap);
       QCOMPARE(snap->reason.reason, static_cast<std::uint32_t>(SnapReason::Api));
       QVERIFY(snap->reason.tid != 0 && snap->reason.signal == 0);
-      QVERIFY(recordsOf(*snap, RecordType::Snap) >= 1);
+      QVERIFY(recordsOf(*snap, RecordType::Snap).size() >= 1);
       for (const auto& thread : snap->threads)
         QVERIFY((thread.flags & (format::kThreadHasRegisters | format::kThreadEnded)) != 0);
       for (const RingDump& ring : snap->rings)
@@ -140,7 +141,7 @@ class TriggerTest : public QObject {
       const auto snap = dumpSnap(path);
       QVERIFY(snap);
       QCOMPARE(snap->reason.reason, static_cast<std::uint32_t>(SnapReason::Policy));
-      QVERIFY(recordsOf(*snap, RecordType::Exception) >= 1);
+      QVERIFY(recordsOf(*snap, RecordType::Exception).size() >= 1);
     }
   }
 
@@ -153,10 +154,7 @@ class TriggerTest : public QObject {
     const auto snap = dumpSnap(ended.snaps()[0]);
     QVERIFY(snap);
     QStringList types;
-    for (const RingDump& ring : snap->rings)
-      for (const Segment& segment : ring.segments)
-        for (const Record& record : segment.records)
-          if (!record.isDag && record.type == RecordType::Exception) types += typeOf(record);
+    for (const Record& record : recordsOf(*snap, RecordType::Exception)) types += typeOf(record);
     // Mangled, for it has arguments.
     const QString of = "_ZN12_GLOBAL__N_14shop2OfIiEE";
     const QStringList round{"std::out_of_range", "std::string", "int", "shop::Both", of};
@@ -215,7 +213,7 @@ class TriggerTest : public QObject {
       const auto snap = dumpSnap(path);
       QVERIFY(snap);
       QCOMPARE(snap->reason.reason, static_cast<std::uint32_t>(SnapReason::Policy));
-      QVERIFY(recordsOf(*snap, RecordType::Snap) >= 1);
+      QVERIFY(recordsOf(*snap, RecordType::Snap).size() >= 1);
     }
     QVERIFY(silent.snaps().empty());
     // It was not killed, however the sanitizer ends it.

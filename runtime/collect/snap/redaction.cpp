@@ -103,6 +103,18 @@ std::vector<std::string> foldersOf(pid_t pid, const std::string& maps) {
   return folders;
 }
 
+// At the end of what was cut off there, as much of a text as there is room for.
+void maskCutOff(const std::vector<std::string>& texts, std::span<std::uint8_t> message) {
+  if (std::ranges::contains(message, 0)) return;
+  std::size_t longest = 0;
+  for (const std::string& text : texts) {
+    if (text.size() < kLeastCopy) continue;
+    for (std::size_t size = std::min(text.size() - 1, message.size()); size > longest; --size)
+      if (std::memcmp(message.last(size).data(), text.data(), size) == 0) longest = size;
+  }
+  mask(message.last(longest));
+}
+
 void copyField(std::span<std::uint8_t> to, const std::string& text) {
   std::ranges::fill(to, std::uint8_t{0});
   std::copy_n(text.begin(), std::min(text.size(), to.size() - 1), to.begin());
@@ -172,32 +184,19 @@ void redactMemory(pid_t pid, std::uint32_t redaction, const std::string& maps, P
   }
 }
 
-namespace {
-
-// At the end of what was cut off there, as much of a text as there is room for.
-void maskCutOff(const std::vector<std::string>& texts, std::span<std::uint8_t> message) {
-  if (std::ranges::contains(message, 0)) return;
-  std::size_t longest = 0;
-  for (const std::string& text : texts) {
-    if (text.size() < kLeastCopy) continue;
-    for (std::size_t size = std::min(text.size() - 1, message.size()); size > longest; --size)
-      if (std::memcmp(message.last(size).data(), text.data(), size) == 0) longest = size;
-  }
-  mask(message.last(longest));
-}
-
-}  // namespace
-
 void redactMessages(std::optional<pid_t> pid, std::uint32_t redaction, format::ProcessHeader& header) {
   if ((redaction & (kRedactEnvironment | kRedactArguments)) == 0) return;
   const auto texts = pid ? startedWith(*pid, redaction) : std::vector<std::string>{};
   for (auto* field : {&header.abortMessage, &header.thrownMessage}) {
-    std::vector<MemoryPart> parts(1);
-    if (pid) parts[0].bytes.assign(std::begin(*field), std::end(*field));
-    maskCopies(texts, parts);
-    if (parts[0].bytes.size() > 1) maskCutOff(texts, std::span(parts[0].bytes).first(sizeof *field - 1));
-    std::ranges::fill(*field, std::uint8_t{0});
-    std::ranges::copy(parts[0].bytes, std::begin(*field));
+    if (!pid) {
+      std::ranges::fill(*field, std::uint8_t{0});
+      continue;
+    }
+    std::vector<MemoryPart> whole(1);
+    whole[0].bytes.assign(std::begin(*field), std::end(*field));
+    maskCopies(texts, whole);
+    std::ranges::copy(whole[0].bytes, std::begin(*field));
+    maskCutOff(texts, std::span(*field).first(sizeof *field - 1));
   }
 }
 
