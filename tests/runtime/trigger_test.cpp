@@ -87,7 +87,7 @@ class TriggerTest : public QObject {
       QVERIFY(snap);
       QCOMPARE(snap->reason.reason, static_cast<std::uint32_t>(SnapReason::Api));
       QVERIFY(snap->reason.tid != 0 && snap->reason.signal == 0);
-      QVERIFY(recordsOf(*snap, RecordType::Snap).size() >= 1);
+      QVERIFY(!recordsOf(*snap, RecordType::Snap).empty());
       for (const auto& thread : snap->threads)
         QVERIFY((thread.flags & (format::kThreadHasRegisters | format::kThreadEnded)) != 0);
       for (const RingDump& ring : snap->rings)
@@ -141,7 +141,7 @@ class TriggerTest : public QObject {
       const auto snap = dumpSnap(path);
       QVERIFY(snap);
       QCOMPARE(snap->reason.reason, static_cast<std::uint32_t>(SnapReason::Policy));
-      QVERIFY(recordsOf(*snap, RecordType::Exception).size() >= 1);
+      QVERIFY(!recordsOf(*snap, RecordType::Exception).empty());
     }
   }
 
@@ -213,7 +213,7 @@ class TriggerTest : public QObject {
       const auto snap = dumpSnap(path);
       QVERIFY(snap);
       QCOMPARE(snap->reason.reason, static_cast<std::uint32_t>(SnapReason::Policy));
-      QVERIFY(recordsOf(*snap, RecordType::Snap).size() >= 1);
+      QVERIFY(!recordsOf(*snap, RecordType::Snap).empty());
     }
     QVERIFY(silent.snaps().empty());
     // It was not killed, however the sanitizer ends it.
