@@ -4,6 +4,7 @@
 #include <format>
 
 #include "loader/byte_source.h"
+#include "loader/reconstruct/first_throws.h"
 #include "loader/reconstruct/snap_modules.h"
 #include "loader/reconstruct/snap_threads.h"
 #include "loader/reconstruct/thread_history.h"
@@ -262,6 +263,9 @@ class SnapLoader {
            withoutMap[i]);
     }
     m_context->names.freeze(*trace);
+    std::vector<const ThreadSource*> sources;
+    for (const auto& built : m_built) sources.push_back(built.source.get());
+    trace->thrownAgain = findFirstThrows(sources);
     for (const auto& built : m_built) noteUncaught(*trace, built);
     return trace;
   }

@@ -67,6 +67,7 @@ enum EntryFlag : std::uint16_t {
   kEntryAcrossReading = 256,
   kEntryAtOtherFault = 512,  // Line: the thread was about here when another one met a fatal signal
   kEntrySkips = 1024,  // Line: not all between address and last ran; what did says ThreadTrace::code()
+  kEntryAgain = 2048,  // Exception: of one that was thrown before; see Trace::firstThrow()
 };
 
 struct Entry {

@@ -57,6 +57,13 @@ struct Nanoseconds {
 // A place in one thread's trace: counts its entries from 0, the oldest.
 using EntryIndex = std::uint64_t;
 
+// And in any thread's.
+struct TracePlace {
+  ThreadIndex thread;
+  EntryIndex entry = 0;
+  friend constexpr auto operator<=>(const TracePlace&, const TracePlace&) = default;
+};
+
 }  // namespace traceback::model
 
 template <typename Tag>

@@ -13,12 +13,6 @@ namespace traceback::model {
 
 class Trace;
 
-struct TracePlace {
-  ThreadIndex thread;
-  EntryIndex entry = 0;
-  friend bool operator==(const TracePlace&, const TracePlace&) = default;
-};
-
 enum class Order : std::uint8_t {
   Same,     // it is the same entry
   Before,   // was over before the other began

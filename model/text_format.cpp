@@ -26,6 +26,7 @@ constexpr FlagName kFlagNames[] = {
     {kEntryInterrupted, "interrupted", "unwound"},
     {kEntryCatch, "catch", "landing pad"},
     {kEntryAtOtherFault, "other-fault", "about here when another thread faulted"},
+    {kEntryAgain, "again", "thrown again"},
 };
 
 struct CauseName {
@@ -209,6 +210,9 @@ std::string entryJson(const Trace& trace, ThreadIndex thread, EntryIndex index, 
   if (entry.kind == EntryKind::Exception) {
     const auto type = trace.exceptionType(entry.detail);
     json += ",\"type\":" + text(!type.empty(), type);
+    if (const auto first = trace.firstThrow({.thread = thread, .entry = index}))
+      json += std::format(R"(,"first_throw":{{"thread":{},"index":{}}})", threadNumber(first->thread),
+                          first->entry);
   }
   if (entry.kind == EntryKind::Sync) json += ",\"cause\":" + jsonString(syncOf(entry.detail).key);
   if (entry.kind == EntryKind::Gap) json += ",\"cause\":" + jsonString(causeOf(entry.detail).key);

@@ -42,7 +42,8 @@ std::string entryText(const Trace& trace, const Entry& entry);
 // for what is not known: thread (threadNumber), index, kind, module (its name), function (demangled),
 // mangled, file, line, depth, address ("0x…", link-time, in the original file), time (nanoseconds since the
 // Unix epoch). After them, only where they apply: "signal":"SIGSEGV", "cause":"overwritten" of a gap,
-// "flags":["fault","inlined"]. Readers must ignore keys that they do not know.
+// "type":"std::out_of_range" of an exception (null: not known), "first_throw":{"thread":2,"index":17} of one
+// that was thrown again, "flags":["fault","inlined"]. Readers must ignore keys that they do not know.
 std::string entryJson(const Trace& trace, ThreadIndex thread, EntryIndex index, const Entry& entry);
 
 }  // namespace traceback::model

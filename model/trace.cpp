@@ -1,5 +1,7 @@
 #include "model/trace.h"
 
+#include <algorithm>
+
 namespace traceback::model {
 
 namespace {
@@ -17,6 +19,16 @@ const SourceFile* Trace::file(FileId id) const { return at(files, id); }
 
 std::string_view Trace::exceptionType(std::uint32_t detail) const {
   return detail == 0 || detail > exceptionTypes.size() ? std::string_view() : exceptionTypes[detail - 1];
+}
+
+std::optional<TracePlace> Trace::firstThrow(TracePlace again) const {
+  const auto found = std::ranges::lower_bound(thrownAgain, again, {}, &ThrownAgain::at);
+  return found != thrownAgain.end() && found->at == again ? std::optional(found->first) : std::nullopt;
+}
+
+std::optional<TracePlace> Trace::firstThrowOfFault() const {
+  if (!summary.uncaught || threads.empty() || !threads.front()->info().fault) return {};
+  return firstThrow({.thread = {0}, .entry = *threads.front()->info().fault});
 }
 
 std::optional<Nanoseconds> Trace::wallClock(Ticks time) const {

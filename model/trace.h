@@ -197,6 +197,10 @@ class Trace {
   std::vector<Function> functions;
   std::vector<SourceFile> files;
   std::vector<std::string> exceptionTypes;
+  struct ThrownAgain {
+    TracePlace at, first;
+  };
+  std::vector<ThrownAgain> thrownAgain;  // ascending
   std::vector<std::shared_ptr<const ThreadTrace>> threads;  // the one at fault first, then by tid
   LoadReport report;
 
@@ -206,6 +210,11 @@ class Trace {
   // The type of an Exception of that detail, as people write it ("std::out_of_range"); empty if that is not
   // known. Of a type with a long name that is its beginning.
   std::string_view exceptionType(std::uint32_t detail) const;
+  // Where an Exception was thrown first that is thrown again there, by whichever thread; nothing if that is
+  // not in the trace, or it was made without being thrown.
+  std::optional<TracePlace> firstThrow(TracePlace again) const;
+  // Of the exception that nobody caught, if it had been thrown before.
+  std::optional<TracePlace> firstThrowOfFault() const;
   // A time stamp as wall-clock time, by the clock pairs of the process; nothing if they are missing.
   std::optional<Nanoseconds> wallClock(Ticks time) const;
 

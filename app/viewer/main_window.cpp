@@ -94,6 +94,9 @@ MainWindow::MainWindow(Services services, const Options& options, bool remember,
   connect(answersPanel(), &views::AnswersPanel::listed, answersDock(), &QDockWidget::show);
   connect(answersPanel(), &views::AnswersPanel::message, m_search, &views::SearchBox::message);
   connect(m_summary, &views::SummaryStrip::notesRequested, notesDock(), &QDockWidget::show);
+  connect(m_summary, &views::SummaryStrip::placeRequested, this, [this](model::TracePlace place) {
+    m_navigator.goTo(place.thread, place.entry, views::Navigator::Remember::Yes);
+  });
   connect(&m_job, &LoadJob::progress, m_loading, &LoadingPage::setProgress);
   connect(&m_job, &LoadJob::progress, m_reading, &LoadingNote::setProgress);
   connect(&m_job, &LoadJob::partLoaded, this, &MainWindow::partLoaded);

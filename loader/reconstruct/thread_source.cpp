@@ -34,6 +34,8 @@ std::shared_ptr<const ThreadSource> ThreadSource::build(const std::shared_ptr<Tr
   std::uint64_t wordsDone = 0;  // roughly: a DAG record is one
   Walker walker(source->m_input, &context->names);
   walker.setNotes(&notes);
+  std::vector<model::Ticks> firstThrows;
+  walker.setFirstThrows(&firstThrows);
   UncaughtException uncaught(context->names);
   std::vector<model::Entry> entries;
   model::EntryIndex count = 0;
@@ -52,6 +54,12 @@ std::shared_ptr<const ThreadSource> ThreadSource::build(const std::shared_ptr<Tr
     for (std::size_t i = 0; i < entries.size(); ++i) {
       least = std::min(least, entries[i].depth);
       uncaught.add(count + i, entries[i]);
+      if (entries[i].kind == model::EntryKind::Exception) {
+        if ((entries[i].flags & model::kEntryAgain) == 0)
+          source->m_firstThrows.push_back({count + i, entries[i].time});
+        else
+          source->m_throwsAgain.push_back({count + i, firstThrows.at(source->m_throwsAgain.size())});
+      }
       if (entries[i].kind == model::EntryKind::Line && (entries[i].flags & model::kEntryFault) != 0) {
         lastFault = count + i;
         if ((entries[i].flags & model::kEntryInHandler) == 0) lastOutside = lastFault;

@@ -48,6 +48,14 @@ class ThreadSource : public model::EntrySource {
     model::Ticks time;  // of its record
   };
   const std::optional<Uncaught>& uncaught() const { return m_uncaught; }
+  // Its exceptions: what was thrown, by the time in the record, and what was thrown again, with the time in
+  // the record of its throw. Ascending by entry.
+  struct Throw {
+    model::EntryIndex entry = 0;
+    model::Ticks time;
+  };
+  const std::vector<Throw>& firstThrows() const { return m_firstThrows; }
+  const std::vector<Throw>& throwsAgain() const { return m_throwsAgain; }
   std::uint64_t recordCount() const { return m_recordCount; }
   const model::ThreadTimes& times() const { return m_times; }
 
@@ -69,6 +77,7 @@ class ThreadSource : public model::EntrySource {
   std::optional<model::Trace::Summary::HandledFault> m_handledFault;
   std::optional<Uncaught> m_uncaught;
   std::optional<model::EntryIndex> m_abort;  // of an exception that nobody caught, where the signal came
+  std::vector<Throw> m_firstThrows, m_throwsAgain;
   std::uint64_t m_recordCount = 0;
   model::ThreadTimes m_times;
 };

@@ -32,6 +32,12 @@ struct BlockLine {
 
 // What throws the exceptions of C++ (Itanium C++ ABI, 2.4.3).
 inline constexpr std::string_view kThrower = "__cxa_throw";
+// And what throws one again that was kept: std::rethrow_exception() of GCC's library and of LLVM's, and what
+// the latter calls.
+inline bool isRethrower(std::string_view linkageName) {
+  return linkageName.starts_with("_ZSt17rethrow_exception") ||
+         linkageName == "__cxa_rethrow_primary_exception";
+}
 
 class TraceNames {
  public:

@@ -25,11 +25,6 @@ bool isTerminateOfPad(std::string_view name) {
   return name == "__cxa_call_terminate" || name == "__clang_call_terminate";
 }
 
-// What else raises an exception than a throw.
-bool isRethrower(std::string_view name) {
-  return name.starts_with("_ZSt17rethrow_exception") || name == "__cxa_rethrow_primary_exception";
-}
-
 bool isFault(std::uint32_t signal) {
   constexpr std::array<std::uint32_t, 5> kFaults = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
   return std::ranges::contains(kFaults, signal);
@@ -107,19 +102,24 @@ void UncaughtException::addThrown(model::EntryIndex index, const model::Entry& e
   // What was on its way further in is gone: something caught it that left no records.
   const auto isGone = [&](const Exception& one) { return one.depth >= entry.depth && one.handlers == 0; };
   while (!m_exceptions.empty() && isGone(m_exceptions.back())) m_exceptions.pop_back();
-  push({.entry = index, .type = entry.detail, .time = entry.time, .depth = entry.depth});
+  push({.entry = index,
+        .type = entry.detail,
+        .time = entry.time,
+        .again = (entry.flags & model::kEntryAgain) != 0,
+        .depth = entry.depth});
 }
 
 void UncaughtException::addCall(const model::Entry& call) {
   const auto callee = m_names.linkageName(call.function);
   if (callee == "__cxa_end_catch") return endHandler();
-  if (isRethrower(callee) || callee == "_Unwind_RaiseException") return raise(call);
+  if (isRethrower(callee)) return startAgain(call);
+  if (callee == "_Unwind_RaiseException") return raise(call);
   Exception& last = m_exceptions.back();
   switch (last.state) {
     case State::Thrown:
       if (call.depth <= last.depth)
         m_exceptions.pop_back();
-      else if (call.depth == last.depth + 1 && callee == kThrower)
+      else if (call.depth == last.depth + 1 && callee == kThrower && !last.again)
         last.seen = true;
       else if (last.seen && isTerminate(callee))
         last.state = State::Terminates;
@@ -140,6 +140,18 @@ void UncaughtException::addCall(const model::Entry& call) {
     case State::Terminates:
       break;
   }
+}
+
+// Of one that has a record; or of another one, which is not known. LLVM's calls another of its own.
+void UncaughtException::startAgain(const model::Entry& call) {
+  Exception& last = m_exceptions.back();
+  if (last.state == State::Terminates) return;
+  const bool goesOn = last.state == State::Thrown && !last.raised && call.depth > last.depth &&
+                      (last.seen || (last.again && call.depth == last.depth + 1));
+  if (goesOn)
+    last.seen = true;
+  else
+    push({.seen = true, .depth = call.depth - 1});
 }
 
 // Of one that was seen to be thrown, or of another one.

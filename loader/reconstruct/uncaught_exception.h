@@ -4,9 +4,9 @@
 // `__cxa_throw` throws one, landing pads that only clean up end in `_Unwind_Resume`, those that catch it
 // begin with
 // `__cxa_begin_catch`, and `__cxa_rethrow` throws that one again. Where the unwinder finds no catch, or a
-// noexcept function is in the way, std::terminate() is called on top of these. What is raised otherwise, as
-// by std::rethrow_exception, is followed as one that is not known. So it is told only where the C++ library
-// is recorded, and nothing in between is left open.
+// noexcept function is in the way, std::terminate() is called on top of these. What std::rethrow_exception
+// raises has a record of its own, too; without one, and raised otherwise, it is followed as one that is not
+// known. So it is told only where the C++ library is recorded, and nothing in between is left open.
 #pragma once
 
 #include <cstddef>
@@ -47,6 +47,7 @@ class UncaughtException {
     std::uint32_t type = 0;
     model::Ticks time = {};
     State state = State::Thrown;
+    bool again = false;  // by std::rethrow_exception
     bool seen = false;  // Thrown: the C++ library's own call is in the trace
     bool raised = false;  // Thrown: and the unwinder's
     unsigned handlers = 0;  // that it is in
@@ -59,6 +60,7 @@ class UncaughtException {
   void push(const Exception& one);
   void addThrown(model::EntryIndex index, const model::Entry& entry);
   void addCall(const model::Entry& call);
+  void startAgain(const model::Entry& call);
   void raise(const model::Entry& call);
   void endHandler();
   void throwAgain(const model::Entry& call);

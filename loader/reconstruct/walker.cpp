@@ -417,7 +417,10 @@ void Walker::takeEvent(const Record& record, std::uint8_t segment) {
       const auto thrown = m_readers[segment].text(record, 3);
       if (m_fill != nullptr) m_fill->needExceptionType(thrown);
       if (m_state.exit.kind == Exit::Kind::Call) markUntracedCall(m_state.exit);
-      emitException(m_input.modules->original(pc), m_names.exceptionType(thrown));
+      const bool again = record.detail() == static_cast<std::uint16_t>(format::ExceptionDetail::Again);
+      if (again && m_firstThrows != nullptr) m_firstThrows->push_back({record.value(2).value_or(0)});
+      emitException(m_input.modules->original(pc), m_names.exceptionType(thrown),
+                    again ? model::kEntryAgain : 0);
       m_state.exit.thrown = isThrower(pc.value);
       break;
     }

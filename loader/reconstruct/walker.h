@@ -114,6 +114,8 @@ class Walker {
   void finish(std::vector<model::Entry>& out);
 
   void setSteps(std::vector<BlockStep>* steps) { m_steps = steps; }
+  // When what the Exceptions with kEntryAgain are of was thrown first: one a each of them; 0: not known.
+  void setFirstThrows(std::vector<model::Ticks>* times) { m_firstThrows = times; }
   void setNotes(WalkNotes* notes) { m_notes = notes; }
   // Where the code of lines that skip goes to; the entries are counted as in `out` of run() and finish().
   void setPieces(std::vector<model::ExpandedChunk::Piece>* pieces) { m_pieces = pieces; }
@@ -181,7 +183,7 @@ class Walker {
   void noteSeen(const Shown& before);
   void emit(model::Entry entry);  // behind what is pending
   std::optional<OriginalPlace> endOfLine() const;
-  void emitException(const std::optional<OriginalPlace>& place, std::uint32_t type);
+  void emitException(const std::optional<OriginalPlace>& place, std::uint32_t type, std::uint16_t flags = 0);
   void flush();
   void markPending(std::uint16_t flags);
   void markUntracedCall(const Exit& exit);
@@ -198,6 +200,7 @@ class Walker {
   std::vector<model::Entry>* m_out = nullptr;
   std::vector<model::ExpandedChunk::Piece>* m_pieces = nullptr;
   std::vector<BlockStep>* m_steps = nullptr;
+  std::vector<model::Ticks>* m_firstThrows = nullptr;
   WalkNotes* m_notes = nullptr;
   WalkNotes m_unusedNotes;
   DagPath m_path, m_prefix;  // kept for their memory

@@ -23,7 +23,7 @@ bool isUnwinders(std::string_view name) {
                                                       "_Unwind_Resume",
                                                       "_Unwind_Resume_or_Rethrow",
                                                       "_Unwind_ForcedUnwind"};
-  return std::ranges::contains(kNames, name);
+  return std::ranges::contains(kNames, name) || isRethrower(name);
 }
 
 }  // namespace

@@ -54,9 +54,11 @@ std::optional<OriginalPlace> Walker::endOfLine() const {
   return OriginalPlace{.module = m_state.pending->module.value, .address = m_state.pending->last};
 }
 
-void Walker::emitException(const std::optional<OriginalPlace>& place, std::uint32_t type) {
+void Walker::emitException(const std::optional<OriginalPlace>& place, std::uint32_t type,
+                           std::uint16_t flags) {
   auto entry = make(EntryKind::Exception);
   entry.detail = type;
+  entry.flags |= flags;
   entry.module = {};  // unless its place is known
   if (place) {
     entry.module = {place->module};

@@ -2266,6 +2266,14 @@ von der Befehlszeile</translation>
         <translation>Hier wurde eine C++-Ausnahme geworfen.</translation>
     </message>
     <message>
+        <source>thrown again</source>
+        <translation>wieder geworfen</translation>
+    </message>
+    <message>
+        <source>An exception that was kept was thrown again here, by std::rethrow_exception or a future.</source>
+        <translation>Hier wurde eine aufbewahrte Ausnahme wieder geworfen, von std::rethrow_exception oder einem Future.</translation>
+    </message>
+    <message>
         <source>gap</source>
         <translation>Lücke</translation>
     </message>
@@ -3278,6 +3286,14 @@ mit: where stack=&lt;*,außen,innen&gt; and src=&lt;datei,zeile&gt;</translation
     <message>
         <source>%1: %2 in %3</source>
         <translation>%1: %2 in %3</translation>
+    </message>
+    <message>
+        <source>Go to where this exception was thrown first</source>
+        <translation>Dorthin gehen, wo diese Ausnahme zuerst geworfen wurde</translation>
+    </message>
+    <message>
+        <source>Thrown in thread %1, %2</source>
+        <translation>Geworfen in Thread %1, %2</translation>
     </message>
     <message>
         <source>Show what was wrong with this snap</source>

@@ -52,7 +52,9 @@ enum class RecordType : std::uint8_t {
   Timestamp = 3,  // time
   SignalBegin = 4,  // see SignalBeginField; detail: signal number | SignalFlag
   SignalEnd = 5,  // time, pc at which the interrupted code goes on (as in SignalBeginField::Pc)
-  Exception = 6,  // time, pc, type-info address, and the type's name (kMostTypeNameBytes), if it is known
+  // Time, pc, type-info address, and the type's name (kMostTypeNameBytes), if it is known; detail:
+  // ExceptionDetail.
+  Exception = 6,
   ModuleLoad = 7,  // time, index in the process file's module table
   ModuleUnload = 8,  // time, index in the process file's module table
   Sync = 9,  // time, object, sequence; detail: SyncKind
@@ -80,6 +82,13 @@ enum class SignalBeginField : std::uint8_t {
 // What is kept of the name of an exception's type, as people write it, or mangled with "_Z" in front: eight
 // bytes a value, the first one lowest, with zeroes behind the last.
 inline constexpr unsigned kMostTypeNameBytes = 64;
+
+enum class ExceptionDetail : std::uint16_t {
+  Thrown = 0,
+  // An earlier one, through a std::exception_ptr. Instead of the type-info: the time in the record of its
+  // throw, of whatever thread; 0: there is none, or it is not known.
+  Again = 1,
+};
 
 enum SignalFlag : std::uint16_t {
   kSignalNumberMask = 0x00FF,

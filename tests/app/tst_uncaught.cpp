@@ -44,6 +44,8 @@ class UncaughtTest : public QObject {
         << QByteArray(": vector::_M_range_check: __n (which is 40) >= this->size() (which is 2)");
     QTest::newRow("throws what has arguments") << QByteArray("shop::Broken<std::pair<int, char> >")
                                                << QByteArray("throw shop::Broken<") << QByteArray(": a cup");
+    QTest::newRow("throws what has two bases")
+        << QByteArray("shop::Wrapped") << QByteArray("throw shop::Wrapped(") << QByteArray(": a bowl");
     QTest::newRow("throws what is its own")
         << QByteArray("main::Own") << QByteArray("throw Own()") << QByteArray();
     // Where it is not known what it would say, or of another one.
@@ -72,6 +74,41 @@ class UncaughtTest : public QObject {
     QVERIFY2(lines.last().contains("gives_up.cpp:"), lines.last().constData());
   }
 
+  void whatIsThrownAgainIsToldWithWhereItWasThrownFirst_data() {
+    QTest::addColumn<QByteArray>("said");
+    QTest::addColumn<QByteArray>("again");  // where
+    QTest::addColumn<QByteArray>("first");  // empty: nowhere
+    QTest::newRow("throws what was kept")
+        << QByteArray("wanted 3") << QByteArray("std::rethrow_exception(kept);") << QByteArray("thread 1");
+    QTest::newRow("asks for what a thread threw")
+        << QByteArray("wanted 3") << QByteArray() << QByteArray("thread 2");
+    QTest::newRow("throws what it made")
+        << QByteArray("made") << QByteArray("std::rethrow_exception(std::make_exception_ptr(")
+        << QByteArray();
+  }
+  void whatIsThrownAgainIsToldWithWhereItWasThrownFirst() {
+    QFETCH(QByteArray, said);
+    QFETCH(QByteArray, again);
+    QFETCH(QByteArray, first);
+    const QString snap = snapOf(QTest::currentDataTag());
+    QVERIFY(!snap.isEmpty());
+    const QByteArray info = m_line->traceback({"info", snap}).out;
+    QVERIFY2(info.contains("aborted: shop::OutOfStock was thrown and not caught: " + said + "\n"),
+             info.constData());
+    const QByteArray text = m_line->traceback({"print", "--to-fault", snap}).out;
+    const QList<QByteArray> lines = text.left(text.lastIndexOf("\n  and ")).split('\n');
+    QVERIFY2(lines.last().contains("-- C++ exception shop::OutOfStock"), lines.last().constData());
+    QVERIFY2(lines.last().contains("thrown again") && lines.last().endsWith("<-- fault"),
+             lines.last().constData());
+    QVERIFY2(lines[lines.size() - 2].contains(again), lines[lines.size() - 2].constData());
+    QCOMPARE(info.contains("\nthrown first"), !first.isEmpty());
+    if (first.isEmpty()) return;
+    const auto row = info.sliced(info.indexOf("\nthrown first") + 1);
+    const QByteArray told = row.left(row.indexOf('\n'));
+    QVERIFY2(told.contains("in " + first + ", gives_up.cpp:") && told.endsWith(" in shop::take(int, int)"),
+             told.constData());
+  }
+
   void whatTheCLibrarySaysOfItIsTold_data() {
     QTest::addColumn<QByteArray>("message");
     QTest::newRow("asserts") << QByteArray("Assertion `count == 1' failed.\n");
@@ -96,7 +133,6 @@ class UncaughtTest : public QObject {
     QTest::newRow("terminates") << QStringList();
     QTest::newRow("aborts") << QStringList();
     QTest::newRow("aborts in a catch") << QStringList();
-    QTest::newRow("throws what was kept") << QStringList();
     QTest::newRow("throws, survives and aborts") << QStringList();
     // Where the C++ library left no records, it is not known whether anybody caught it.
     QTest::newRow("throws") << QStringList{"--only", "gives_up"};

@@ -170,13 +170,15 @@ void RingText::line(const std::vector<std::string>& words) {
     m_functions.pop_back();
     event(RecordType::Resumption, static_cast<std::uint16_t>(from), {at});
   } else if (what == "exception") {
-    std::vector<std::uint64_t> values = {m_time++, pcOf(words[1]), 0};
+    const bool again = words.size() > 4 && words[3] == "again";
+    std::vector<std::uint64_t> values = {m_time++, pcOf(words[1]), again ? std::stoull(words[4]) : 0};
     const std::string_view type = words.size() > 2 ? words[2] : std::string_view();
     for (std::size_t i = 0; i < type.size(); ++i) {
       if (i % 8 == 0) values.push_back(0);
       values.back() |= std::uint64_t{static_cast<unsigned char>(type[i])} << (i % 8 * 8);
     }
-    event(RecordType::Exception, 0, values);
+    const auto detail = again ? format::ExceptionDetail::Again : format::ExceptionDetail::Thrown;
+    event(RecordType::Exception, static_cast<std::uint16_t>(detail), values);
   } else if (what == "time") {
     m_time = std::stoull(words[1]);
     event(RecordType::Timestamp, 0, {m_time});

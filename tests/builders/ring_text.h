@@ -9,7 +9,7 @@
 //     h.a
 //     return [to main.c+4]       SignalEnd, one level down
 //     resume                     Resumption: back on the level below, the handler having been left by longjmp
-//     exception main.c+4 [TYPE]
+//     exception main.c+4 [TYPE [again TIME]]
 //     time 99 | thread-end | gap too-deep | sync fork | wait KIND | word DEADBEEF | bad-dag
 //     record 20 3 1 2            an extended record: type, detail, values
 //     seen 99                    here another thread sees it, at that time

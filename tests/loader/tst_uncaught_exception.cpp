@@ -14,7 +14,9 @@ constexpr std::string_view kThrows = R"(
   dag
   a 4 call 1800 b
   dag
-  b 4 return returnpoint
+  b 4 call 7800 c returnpoint
+  dag
+  c 4 return returnpoint
   dag
   p 4 call 7000 q pad
   dag
@@ -51,9 +53,19 @@ constexpr std::string_view kThrows = R"(
   a 4 branch r t
   t 4 call 7000 - bit=0
   r 4 return bit=1
+  function _ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE 5800
+  dag
+  a 4 call 6000 b
+  dag
+  b 4 call 7000 - returnpoint
   function _ZSt9terminatev 7000
   dag
   a 4 call 9200 -           # abort
+  function later 7800
+  dag
+  a 4 call 9300 z           # std::rethrow_exception, by way of the runtime
+  dag
+  z 4 return returnpoint
   function handler 8000
   dag
   a 4 return
@@ -108,6 +120,37 @@ class UncaughtExceptionTest : public QObject {
     const model::Entry entry = got.thread().entry(*fault);
     QCOMPARE(entry.kind, model::EntryKind::Exception);
     QCOMPARE(got.trace().function(entry.function)->name, std::string("g"));
+  }
+
+  void whatIsThrownAgainWasThrownFirstWhereItsTimeSays_data() {
+    QTest::addColumn<QByteArray>("again");
+    QTest::addColumn<bool>("known");
+    QTest::newRow("when it was thrown") << QByteArray("again 500") << true;
+    QTest::newRow("when something else was") << QByteArray("again 499") << false;
+    QTest::newRow("not known") << QByteArray("again 0") << false;
+  }
+  void whatIsThrownAgainWasThrownFirstWhereItsTimeSays() {
+    QFETCH(QByteArray, again);
+    QFETCH(bool, known);
+    const std::string rethrow = "_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE";
+    const std::string words =
+        "start\nmain.a\nouter.a\ninner.a\ng.a\ntime 500\nexception g.a+3 shop::Empty\n"
+        "g.z\ninner.b\nouter.b\nmain.b\nlater.a\nexception later.a+3 shop::Empty " +
+        again.toStdString() + "\n" + rethrow + ".a\n_Unwind_RaiseException.a\n" +
+        "__gxx_personality_v0.a r\n_Unwind_RaiseException.b\n" + rethrow + ".b\n" +
+        "_ZSt9terminatev.a\nsignal 6 at _ZSt9terminatev.a+3 fatal\n";
+    const auto got = reconstruct({.map = kThrows, .ring = words, .signal = 6});
+    QVERIFY2(got.trace().summary.uncaught.has_value(), got.text.c_str());
+    QCOMPARE(*got.trace().summary.uncaught, std::string("shop::Empty"));
+    const model::Entry fault = got.thread().entry(got.thread().info().fault.value());
+    QCOMPARE(got.trace().function(fault.function)->name, std::string("later"));
+    QVERIFY((fault.flags & model::kEntryAgain) != 0);
+    const auto first = got.trace().firstThrowOfFault();
+    QCOMPARE(first.has_value(), known);
+    if (!known) return;
+    const model::Entry thrown = got.thread().entry(first->entry);
+    QCOMPARE(thrown.kind, model::EntryKind::Exception);
+    QCOMPARE(got.trace().function(thrown.function)->name, std::string("g"));
   }
 
   void otherEndsAreNotOfTheException_data() {

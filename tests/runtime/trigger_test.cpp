@@ -161,6 +161,29 @@ class TriggerTest : public QObject {
     QCOMPARE(types, round + round + round + QStringList("std::out_of_range"));
   }
 
+  void whatIsThrownAgainHasTheTimeOfItsThrow() {
+    PolicyRun traced("snap exit 0\n");
+    QCOMPARE(traced.run({"throws again"}).output, QByteArray("kept\nkept\nmade\n13\n"));
+    QCOMPARE(traced.snaps().size(), 1u);
+    const auto snap = dumpSnap(traced.snaps()[0]);
+    QVERIFY(snap);
+    const auto exceptions = recordsOf(*snap, RecordType::Exception);
+    QCOMPARE(exceptions.size(), 4u);
+    for (const Record& each : exceptions) QCOMPARE(typeOf(each), QString("std::out_of_range"));
+    QCOMPARE(exceptions[0].detail, static_cast<std::uint16_t>(format::ExceptionDetail::Thrown));
+    for (unsigned i = 1; i < 4; ++i)
+      QCOMPARE(exceptions[i].detail, static_cast<std::uint16_t>(format::ExceptionDetail::Again));
+    QCOMPARE(exceptions[1].values[2], exceptions[0].values[0]);
+    QCOMPARE(exceptions[2].values[2], exceptions[0].values[0]);
+    QCOMPARE(exceptions[3].values[2], 0u);
+  }
+
+  void whatIsThrownAgainIsNotAskedThePolicyFor() {
+    PolicyRun traced("repeat 0\nsnap exception std::out_of_range\n");
+    QCOMPARE(traced.run({"throws again"}).output, QByteArray("kept\nkept\nmade\n13\n"));
+    QCOMPARE(traced.occasions(), QStringList("threw std::out_of_range"));
+  }
+
   void aReportOfASanitizerIsSnappedIfThePolicySaysSo_data() {
     QTest::addColumn<QString>("program");
     QTest::addColumn<QString>("what");

@@ -15,7 +15,6 @@
 #include <QToolBar>
 #include <QToolButton>
 #include <QTreeView>
-#include <csignal>
 
 #include "app/viewer/main_window.h"
 #include "app/viewer/step_actions.h"
@@ -86,47 +85,6 @@ class Window : public QObject {
     QCOMPARE(fault.parent().parent().data().toString(), QStringLiteral("main"));
     QVERIFY(tree->viewport()->rect().contains(tree->visualRect(fault).center()));
     QVERIFY(fault.siblingAtColumn(views::kNoteColumn).data().toString().contains(QStringLiteral("SIGSEGV")));
-  }
-
-  void titleSaysWhatHappened() {
-    const auto window = tests::sampleWindow(tests::sampleTrace());
-    QCOMPARE(window->windowTitle(), QStringLiteral("shelf: SIGSEGV in visit \u2014 TraceBack"));
-    QVERIFY(window->summaryStrip()->headline().contains(QStringLiteral("invalid memory reference at 0x18")));
-    QVERIFY(window->summaryStrip()->details().contains(QStringLiteral("PID 4711")));
-  }
-
-  void theHeadlineSaysWhyItWasAborted_data() {
-    QTest::addColumn<QString>("uncaught");  // null: nothing was
-    QTest::addColumn<QString>("said");
-    QTest::addColumn<QString>("headline");
-    QTest::newRow("an assertion") << QString()
-                                  << QStringLiteral("shelf: a.c:3: put: Assertion `n > 0' failed.")
-                                  << QStringLiteral("SIGABRT: shelf: a.c:3: put: Assertion `n > 0' failed.");
-    QTest::newRow("an exception") << QStringLiteral("shelf::Full") << QStringLiteral("of books")
-                                  << QStringLiteral(
-                                         "SIGABRT: shelf::Full was thrown and not caught: of books");
-    QTest::newRow("one that says nothing")
-        << QStringLiteral("int") << QString() << QStringLiteral("SIGABRT: int was thrown and not caught");
-    QTest::newRow("one of a type that is not known")
-        << QStringLiteral("") << QString()
-        << QStringLiteral("SIGABRT: a C++ exception was thrown and not caught");
-  }
-  void theHeadlineSaysWhyItWasAborted() {
-    QFETCH(QString, uncaught);
-    QFETCH(QString, said);
-    QFETCH(QString, headline);
-    const auto trace = tests::sampleTrace();
-    trace->summary.reason = model::TraceReason::Abort;
-    trace->summary.signal = SIGABRT;
-    if (uncaught.isNull()) {
-      trace->summary.abortMessage = said.toStdString();
-    } else {
-      trace->summary.uncaught = uncaught.toStdString();
-      trace->summary.uncaughtMessage = said.toStdString();
-    }
-    const auto window = tests::sampleWindow(trace);
-    const QString shown = window->summaryStrip()->headline();
-    QVERIFY2(shown.contains(headline) && !shown.contains(headline + ':'), qPrintable(shown));
   }
 
   void everyStepWorksByKeyAndByButton_data() {

@@ -54,6 +54,7 @@ SummaryStrip::SummaryStrip(QWidget* parent)
       m_icon(new QLabel(this)),
       m_headline(new ElidedLabel(this)),
       m_details(new ElidedLabel(this)),
+      m_thrownFirst(new QToolButton(this)),
       m_notes(new QToolButton(this)) {
   QFont font = m_headline->font();
   font.setBold(true);
@@ -62,10 +63,17 @@ SummaryStrip::SummaryStrip(QWidget* parent)
   m_headline->setElideMode(Qt::ElideRight);
   m_details->setElideMode(Qt::ElideRight);
   for (ElidedLabel* label : {m_headline, m_details}) label->setAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-  m_notes->setAutoRaise(true);
-  m_notes->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  for (QToolButton* button : {m_thrownFirst, m_notes}) {
+    button->setAutoRaise(true);
+    button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    button->setFocusPolicy(Qt::TabFocus);
+  }
+  m_thrownFirst->setToolTip(tr("Go to where this exception was thrown first"));
+  m_thrownFirst->hide();
+  connect(m_thrownFirst, &QToolButton::clicked, this, [this] {
+    if (m_firstThrow) emit placeRequested(*m_firstThrow);
+  });
   m_notes->setToolTip(tr("Show what was wrong with this snap"));
-  m_notes->setFocusPolicy(Qt::TabFocus);
   connect(m_notes, &QToolButton::clicked, this, &SummaryStrip::notesRequested);
 
   auto* words = new QVBoxLayout;
@@ -77,6 +85,7 @@ SummaryStrip::SummaryStrip(QWidget* parent)
   layout->setSpacing(10);
   layout->addWidget(m_icon);
   layout->addLayout(words, 1);
+  layout->addWidget(m_thrownFirst);
   layout->addWidget(m_notes);
 }
 
@@ -93,6 +102,15 @@ void SummaryStrip::setTrace(const std::shared_ptr<const model::Trace>& trace) {
         where.isEmpty() ? tr(" \u2014 in %1").arg(function) : tr(" \u2014 in %1, %2").arg(function, where);
   }
   m_headline->setFullText(headline);
+
+  m_firstThrow = trace->firstThrowOfFault();
+  m_thrownFirst->setVisible(m_firstThrow.has_value());
+  if (m_firstThrow) {
+    const model::ThreadTrace& thread = *trace->threads[m_firstThrow->thread.value];
+    m_thrownFirst->setText(tr("Thrown in thread %1, %2")
+                               .arg(threadName(thread.info(), m_firstThrow->thread.value + 1),
+                                    place(*trace, thread.entry(m_firstThrow->entry))));
+  }
 
   QStringList details{programName(*trace)};
   if (summary.pid != 0) details.append(tr("PID %1").arg(summary.pid));
@@ -119,6 +137,9 @@ void SummaryStrip::setTrace(const std::shared_ptr<const model::Trace>& trace) {
 
 QString SummaryStrip::headline() const { return m_headline->text(); }
 QString SummaryStrip::details() const { return m_details->text(); }
+QString SummaryStrip::thrownFirst() const {
+  return m_thrownFirst->isHidden() ? QString() : m_thrownFirst->text();
+}
 QString SummaryStrip::notes() const { return m_notes->isHidden() ? QString() : m_notes->text(); }
 
 void SummaryStrip::applyColors() {
@@ -130,6 +151,7 @@ void SummaryStrip::applyColors() {
   QPalette dim = palette();
   dim.setColor(QPalette::WindowText, theme.dimText);
   m_details->setPalette(dim);
+  m_thrownFirst->setIcon(icon(QStringLiteral("go-fault"), theme.faultMark));
   m_notes->setIcon(m_notes->property("lost").toBool() ? icon(QStringLiteral("gap"), theme.warningMark)
                                                       : icon(QStringLiteral("info"), theme.infoMark));
 }

@@ -3,6 +3,7 @@
 
 #include <QWidget>
 #include <memory>
+#include <optional>
 
 #include "model/trace.h"
 
@@ -25,8 +26,12 @@ class SummaryStrip : public QWidget {
   // Empty if there is nothing to say.
   QString notes() const;
 
+  // Empty if nothing was thrown before.
+  QString thrownFirst() const;
+
  signals:
   void notesRequested();
+  void placeRequested(model::TracePlace place);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -36,9 +41,11 @@ class SummaryStrip : public QWidget {
   void applyColors();
 
   bool m_fault = false;
+  std::optional<model::TracePlace> m_firstThrow;
   QLabel* m_icon;
   ElidedLabel* m_headline;
   ElidedLabel* m_details;
+  QToolButton* m_thrownFirst;
   QToolButton* m_notes;
 };
 

@@ -52,6 +52,12 @@ QString untracedInShort(const model::Trace& trace, const model::Entry& line) {
   return Words::tr("untraced: %1 (%2)").arg(name, why);
 }
 
+Badge thrownAgain() {
+  return {
+      Badge::Exception, Words::tr("thrown again"),
+      Words::tr("An exception that was kept was thrown again here, by std::rethrow_exception or a future.")};
+}
+
 Badge stillActive() {
   return {Badge::Info, Words::tr("no return seen"), Words::tr("The trace does not show this call return.")};
 }
@@ -235,6 +241,7 @@ QList<Badge> EntryText::badges(const model::Entry& entry, const model::CallSpan*
   if (has(entry, model::kEntryFault) && entry.kind == model::EntryKind::Exception) {
     result.append({Badge::Fault, Words::tr("not caught"),
                    Words::tr("Nobody caught this exception, so the program was aborted.")});
+    if (has(entry, model::kEntryAgain)) result.append(thrownAgain());
     return result;
   }
   if (has(entry, model::kEntryFault)) {
@@ -247,8 +254,9 @@ QList<Badge> EntryText::badges(const model::Entry& entry, const model::CallSpan*
       result.append({Badge::Signal, Words::tr("signal"), Words::tr("A signal interrupted the thread here.")});
       break;
     case model::EntryKind::Exception:
-      result.append(
-          {Badge::Exception, Words::tr("exception"), Words::tr("A C++ exception was thrown here.")});
+      result.append(has(entry, model::kEntryAgain) ? thrownAgain()
+                                                   : Badge{Badge::Exception, Words::tr("exception"),
+                                                           Words::tr("A C++ exception was thrown here.")});
       break;
     case model::EntryKind::Gap:
       result.append({Badge::Gap, Words::tr("gap"),

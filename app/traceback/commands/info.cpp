@@ -118,6 +118,12 @@ int infoOnSnap(const std::string& path) {
   rowIfAny("command line", trace.summary.commandLine);
   rowIfAny("host", trace.summary.host);
   row("reason", reasonText(trace.summary));
+  if (const auto thrown = trace.firstThrowOfFault()) {
+    const auto entry = trace.threads[thrown->thread.value]->entry(thrown->entry);
+    row("thrown first",
+        std::format("in thread {}, {} in {}", model::threadNumber(thrown->thread),
+                    model::placeText(trace, entry), model::functionText(trace, entry.function)));
+  }
   row("when", whenText(trace.summary.when));
   rowIfAny("kept out", trace.summary.redacted);
   for (const std::string& line : groupLines(trace.summary, path)) row("group", line);

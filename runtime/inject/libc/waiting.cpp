@@ -45,14 +45,16 @@ const SegmentHeader* noteSync(format::SyncKind kind, const void* object) {
                reinterpret_cast<std::uint64_t>(object), 0, 2);
 }
 void noteSnap(std::uint16_t reason) { write(format::RecordType::Snap, reason); }
-std::uint64_t noteException(std::uint64_t pc, const void* type, const char* name) {
+std::uint64_t noteException(format::ExceptionDetail detail, std::uint64_t pc, std::uint64_t about,
+                            const char* name) {
   SegmentHeader* segment = openSegment(kMostValues);
   if (segment == nullptr) return 0;
-  std::uint64_t all[kMostValues] = {timeStamp(), pc, reinterpret_cast<std::uint64_t>(type)};
+  std::uint64_t all[kMostValues] = {timeStamp(), pc, about};
   unsigned size = 0;
   for (; size < format::kMostTypeNameBytes && name[size] != 0; ++size)
     all[3 + size / 8] |= std::uint64_t{static_cast<unsigned char>(name[size])} << (size % 8 * 8);
-  append(*segment, format::RecordType::Exception, 0, all, 3 + (size + 7) / 8);
+  append(*segment, format::RecordType::Exception, static_cast<std::uint16_t>(detail), all,
+         3 + (size + 7) / 8);
   return all[0];
 }
 

@@ -67,7 +67,9 @@ class Waiting {
 // That a snap is made now; `reason` is of format::SnapReason.
 void noteSnap(std::uint16_t reason);
 // That an exception is thrown, at an address in the process. The time in the record; 0 if there is none.
-// `name` is the type's, as kMostTypeNameBytes has it; empty if that cannot be read.
-std::uint64_t noteException(std::uint64_t pc, const void* type, const char* name);
+// `about` is as the detail has it; `name` is the type's, as kMostTypeNameBytes has it; empty if that cannot
+// be read.
+std::uint64_t noteException(format::ExceptionDetail detail, std::uint64_t pc, std::uint64_t about,
+                            const char* name);
 
 }  // namespace traceback::inject

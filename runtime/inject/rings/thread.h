@@ -56,6 +56,7 @@ struct HandledFault {
 // An exception that it has thrown (snaps/thrown_message.h).
 struct Thrown {
   std::uint64_t object;
+  std::uint64_t type;  // where its type-info is
   std::uint64_t time;  // in its record; 0: there is none
   bool isText;  // its first word is the address of one
 };

@@ -5,6 +5,7 @@
 #include "runtime/inject/libc/libc.h"
 #include "runtime/inject/process/own_memory.h"
 #include "runtime/inject/rings/thread.h"
+#include "runtime/inject/snaps/type_names.h"
 
 namespace traceback::inject {
 
@@ -22,12 +23,39 @@ bool isText(const char* mangled) {
   return false;
 }
 
-bool isKnownWhat(std::uint64_t virtualFunctions) {
-  constexpr std::uint64_t kWhat = 2;
-  std::uint64_t what = 0;
-  const std::uint64_t at = virtualFunctions + kWhat * sizeof what;
-  if (readOwnMemory(at, &what, sizeof what) != sizeof what || what == 0) return false;
-  return what == whats[0] || what == whats[1];
+struct Subobject {
+  std::uint64_t virtualFunctions;
+  std::uint64_t text;
+};
+
+// What stands around where the word for the virtual functions leads (Itanium C++ ABI, 2.5.2).
+struct VirtualTable {
+  std::int64_t offsetToTop;  // of the whole object
+  std::uint64_t type;  // of that
+  std::uint64_t functions[3];
+};
+constexpr unsigned kFunctions = 2 * sizeof(std::uint64_t), kWhat = 2;
+
+bool hasKnownWhat(const Subobject& part, const Thrown& whole, std::uint64_t offset) {
+  VirtualTable table{};
+  if (readOwnMemory(part.virtualFunctions - kFunctions, &table, sizeof table) != sizeof table) return false;
+  const std::uint64_t what = table.functions[kWhat];
+  return table.offsetToTop == -static_cast<std::int64_t>(offset) && table.type == whole.type && what != 0 &&
+         (what == whats[0] || what == whats[1]);
+}
+
+// Where its text is; 0: not known. Of several bases one that is known, as boost::wrapexcept has it behind
+// another.
+std::uint64_t textOf(const Thrown& thrown) {
+  std::uint64_t first = 0;
+  if (thrown.isText) return readOwnMemory(thrown.object, &first, sizeof first) == sizeof first ? first : 0;
+  constexpr std::uint64_t kFurthest = 128;
+  for (std::uint64_t offset = 0; offset <= kFurthest; offset += sizeof first) {
+    Subobject part{};
+    if (readOwnMemory(thrown.object + offset, &part, sizeof part) != sizeof part) return 0;
+    if (hasKnownWhat(part, thrown, offset)) return part.text;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -37,8 +65,9 @@ void findKnownWhats() {
     whats[i] = reinterpret_cast<std::uint64_t>(findOfAnyVersion(RTLD_NEXT, kWhats[i]));
 }
 
-void rememberThrown(const void* object, const char* mangled, std::uint64_t time) {
-  thread().thrown = {reinterpret_cast<std::uint64_t>(object), time, isText(mangled)};
+void rememberThrown(const void* object, const void* type, std::uint64_t time) {
+  thread().thrown = {reinterpret_cast<std::uint64_t>(object), reinterpret_cast<std::uint64_t>(type), time,
+                     isText(mangledNameOf(type))};
 }
 
 void copyThrownMessage(format::ProcessHeader& file) {
@@ -46,12 +75,10 @@ void copyThrownMessage(format::ProcessHeader& file) {
   if (thrown.time == 0 || process.sandboxed ||
       file.keptMemory == static_cast<std::uint32_t>(format::KeptMemory::None))
     return;
-  std::uint64_t words[2] = {};
-  const long size = readOwnMemory(thrown.object, words, thrown.isText ? sizeof *words : sizeof words);
-  if (size < static_cast<long>(sizeof *words) || (!thrown.isText && !isKnownWhat(words[0]))) return;
+  const std::uint64_t from = textOf(thrown);
   auto& to = file.thrownMessage;
   std::uint8_t text[sizeof to] = {};
-  if (readOwnMemory(thrown.isText ? words[0] : words[1], text, sizeof text - 1) <= 0) return;
+  if (from == 0 || readOwnMemory(from, text, sizeof text - 1) <= 0) return;
   for (unsigned i = 0; i < sizeof to; ++i) to[i] = text[i];
   file.thrownTime = thrown.time;
 }

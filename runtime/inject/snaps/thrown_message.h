@@ -14,8 +14,8 @@ namespace traceback::inject {
 // Looks up whose what() is known. As findThrow().
 void findKnownWhats();
 
-// `object` is thrown now; `mangled` is its type's name and `time` that in its record, 0 if it has none.
-void rememberThrown(const void* object, const char* mangled, std::uint64_t time);
+// `object` is thrown now; `type` is its type-info and `time` that in its record, 0 if it has none.
+void rememberThrown(const void* object, const void* type, std::uint64_t time);
 
 // Into the file of a process that this thread aborts. It stays as it is where nothing was said.
 void copyThrownMessage(format::ProcessHeader& file);

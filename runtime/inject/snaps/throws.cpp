@@ -6,6 +6,7 @@
 #include "runtime/inject/libc/libc.h"
 #include "runtime/inject/libc/waiting.h"
 #include "runtime/inject/process/process.h"
+#include "runtime/inject/snaps/known_throws.h"
 #include "runtime/inject/snaps/policy_file.h"
 #include "runtime/inject/snaps/thrown_message.h"
 #include "runtime/inject/snaps/throws.h"
@@ -14,38 +15,65 @@
 
 using namespace traceback::inject;
 
-extern "C" [[gnu::visibility("default"), noreturn]] void __cxa_throw(void* object, void* type,
-                                                                     void (*destructor)(void*));
-// There if the program is started with a C++ library.
+extern "C" {
+[[gnu::visibility("default"), noreturn]] void __cxa_throw(void* object, void* type,
+                                                          void (*destructor)(void*));
+// std::rethrow_exception() of GCC's library and of LLVM's: what it throws is handed in by its address
+// (Itanium C++ ABI, 3.1.2.3), and is itself the address of the object that was thrown.
+[[gnu::visibility("default"), noreturn]] void _ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE(
+    void* const* kept);
+[[gnu::visibility("default"), noreturn]] void _ZSt17rethrow_exceptionSt13exception_ptr(void* const* kept);
+}
+// There if the program is started with a C++ library, with GCC's, with LLVM's.
 extern "C" [[gnu::weak, gnu::visibility("default")]] void __cxa_rethrow();
+extern "C" [[gnu::weak, gnu::visibility("default")]] void
+_ZNKSt15__exception_ptr13exception_ptr20__cxa_exception_typeEv();
+extern "C" [[gnu::weak, gnu::visibility("default")]] void __cxa_rethrow_primary_exception(void* object);
 
 namespace {
 
-// Of whatever version: libstdc++'s has one, libc++abi's none.
-constexpr char kName[] = "__cxa_throw";
+// The C++ library's function that comes behind one of ours.
+template <typename Function>
+class Next {
+ public:
+  // Of whatever version: libstdc++'s have one, libc++'s none.
+  constexpr Next(const char* name, Function* own) : m_name(name), m_own(own) {}
 
-using Throw = void (*)(void* object, void* type, void (*destructor)(void*));
-constinit Throw nextThrow = nullptr;  // of the library that comes behind this one
+  void find() {
+    void* const found = findOfAnyVersion(RTLD_NEXT, m_name);
+    __atomic_store_n(&m_next, reinterpret_cast<Function*>(found), __ATOMIC_RELEASE);
+  }
 
-void findNext() {
-  void* const found = findOfAnyVersion(RTLD_NEXT, kName);
-  __atomic_store_n(&nextThrow, reinterpret_cast<Throw>(found), __ATOMIC_RELEASE);
-}
+  // The one that the thrower would have called without us: if not the next in the program's own order, then
+  // that of the C++ library which was opened together with it.
+  Function* of(const void* thrower) {
+    if (__atomic_load_n(&m_next, __ATOMIC_ACQUIRE) == nullptr) find();
+    if (Function* known = __atomic_load_n(&m_next, __ATOMIC_ACQUIRE)) return known;
+    findLibc();
+    Dl_info info{};
+    if (libc.dladdr == nullptr || libc.dladdr(thrower, &info) == 0 || info.dli_fname == nullptr)
+      return nullptr;
+    void* handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == nullptr) return nullptr;
+    void* const found = findOfAnyVersion(handle, m_name);
+    libc.dlclose(handle);
+    return found != reinterpret_cast<void*>(m_own) ? reinterpret_cast<Function*>(found) : nullptr;
+  }
 
-// The one that the thrower would have called without us: if not the next in the program's own order, then
-// that of the C++ library which was opened together with it.
-Throw throwOf(const void* thrower) {
-  if (__atomic_load_n(&nextThrow, __ATOMIC_ACQUIRE) == nullptr) findNext();
-  if (Throw known = __atomic_load_n(&nextThrow, __ATOMIC_ACQUIRE)) return known;
-  findLibc();
-  Dl_info info{};
-  if (libc.dladdr == nullptr || libc.dladdr(thrower, &info) == 0 || info.dli_fname == nullptr) return nullptr;
-  void* handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  if (handle == nullptr) return nullptr;
-  void* const found = findOfAnyVersion(handle, kName);
-  libc.dlclose(handle);
-  return found != reinterpret_cast<void*>(&__cxa_throw) ? reinterpret_cast<Throw>(found) : nullptr;
-}
+ private:
+  const char* m_name;
+  Function* m_own;
+  Function* m_next = nullptr;
+};
+
+using Throw = void(void* object, void* type, void (*destructor)(void*));
+using ThrowAgain = void(void* const* kept);
+
+constinit Next<Throw> nextThrow("__cxa_throw", &__cxa_throw);
+constinit Next<ThrowAgain> nextThrowAgain("_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE",
+                                          &_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE);
+constinit Next<ThrowAgain> nextThrowAgainOfLlvm("_ZSt17rethrow_exceptionSt13exception_ptr",
+                                                &_ZSt17rethrow_exceptionSt13exception_ptr);
 
 }  // namespace
 
@@ -53,7 +81,9 @@ namespace traceback::inject {
 
 void findThrow() {
   if (&__cxa_rethrow == nullptr) return;
-  findNext();
+  nextThrow.find();
+  if (&_ZNKSt15__exception_ptr13exception_ptr20__cxa_exception_typeEv != nullptr) nextThrowAgain.find();
+  if (&__cxa_rethrow_primary_exception != nullptr) nextThrowAgainOfLlvm.find();
   findKnownWhats();
 }
 
@@ -98,15 +128,21 @@ void nameForRecord(const void* type, ClassName& name) {
   name.add(mangled);
 }
 
+// Whoever throws may have made the type up; as long as the policy does not ask, it is not read then.
+bool isReal(const void* type) {
+  return type != nullptr && isInLoadedFile(type) && isInLoadedFile(nameInFileOf(type));
+}
+
 [[gnu::noinline]] void meetThrow(const void* object, const void* type, std::uint64_t thrower) {
   if (!process.recording) return;
   findLibc();
   Question question{{}, &policy(), nullptr};
-  // Whoever throws may have made the type up; as long as the policy does not ask, it is not read then.
-  const bool isReal = type != nullptr && isInLoadedFile(type) && isInLoadedFile(nameInFileOf(type));
-  if (isReal) nameForRecord(type, question.name);
-  const std::uint64_t time = noteException(thrower - 1, type, question.name.c_str());
-  if (isReal) rememberThrown(object, mangledNameOf(type), time);
+  const bool real = isReal(type);
+  if (real) nameForRecord(type, question.name);
+  const std::uint64_t time = noteException(traceback::format::ExceptionDetail::Thrown, thrower - 1,
+                                           reinterpret_cast<std::uint64_t>(type), question.name.c_str());
+  rememberTimeOfThrow(object, type, time);
+  if (real) rememberThrown(object, type, time);
   if (question.rules->exceptionRules == 0 || type == nullptr) return;
   const int error = errno;
   ask(question, type);
@@ -117,13 +153,42 @@ void nameForRecord(const void* type, ClassName& name) {
   setErrno(error);
 }
 
+// The policy was asked when it was thrown first.
+[[gnu::noinline]] void meetThrowAgain(const void* object, std::uint64_t thrower) {
+  if (!process.recording || object == nullptr) return;
+  findLibc();
+  ClassName name;
+  const void* const type = typeOfException(object);
+  const bool real = isReal(type);
+  if (real) nameForRecord(type, name);
+  const std::uint64_t time = noteException(traceback::format::ExceptionDetail::Again, thrower - 1,
+                                           timeOfThrow(object), name.c_str());
+  if (real) rememberThrown(object, type, time);
+}
+
+[[noreturn]] inline void throwAgain(Next<ThrowAgain>& next, void* const* kept, const void* thrower) {
+  ThrowAgain* const known = next.of(thrower);
+  meetThrowAgain(*kept, reinterpret_cast<std::uint64_t>(thrower));
+  if (known == nullptr) __builtin_trap();
+  known(kept);
+  __builtin_unreachable();
+}
+
 }  // namespace
 
 extern "C" void __cxa_throw(void* object, void* type, void (*destructor)(void*)) {
   const void* const thrower = __builtin_return_address(0);
-  const Throw next = throwOf(thrower);
+  Throw* const next = nextThrow.of(thrower);
   meetThrow(object, type, reinterpret_cast<std::uint64_t>(thrower));
   if (next == nullptr) __builtin_trap();  // it was thrown by a library that is not there
   next(object, type, destructor);
   __builtin_unreachable();
+}
+
+extern "C" void _ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE(void* const* kept) {
+  throwAgain(nextThrowAgain, kept, __builtin_return_address(0));
+}
+
+extern "C" void _ZSt17rethrow_exceptionSt13exception_ptr(void* const* kept) {
+  throwAgain(nextThrowAgainOfLlvm, kept, __builtin_return_address(0));
 }

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <future>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -60,6 +61,15 @@ struct Broken : std::logic_error {
   using std::logic_error::logic_error;
 };
 
+struct Tagged {
+  virtual ~Tagged() = default;
+  int tag = 7;
+};
+// As boost::wrapexcept is.
+struct Wrapped : Tagged, Broken<int> {
+  using Broken<int>::Broken;
+};
+
 struct Cart {
   Cart() = default;
   Cart(const Cart&) = delete;
@@ -93,6 +103,19 @@ struct Cart {
   }
 }
 
+// Of a type that was thrown before, and perhaps where that was.
+[[gnu::noinline]] void throwsWhatItMade() {
+  std::rethrow_exception(std::make_exception_ptr(OutOfStock("made")));
+}
+
+[[gnu::noinline]] void asksForWhatAThreadThrew() {
+  auto first = std::async(std::launch::async, take, 3, 2);
+  first.wait();
+  auto second = std::async(std::launch::async, take, 4, 2);
+  second.wait();
+  first.get();
+}
+
 [[gnu::noipa]] void giveBack(void* memory) { std::free(memory); }
 
 }  // namespace shop
@@ -112,12 +135,15 @@ int main(int count, char** words) {
   if (how == "throws a text") throw "nothing\nleft\n";
   if (how == "throws what speaks for itself") throw shop::Closed("never");
   if (how == "throws what has arguments") throw shop::Broken<std::pair<int, char>>("a cup");
+  if (how == "throws what has two bases") throw shop::Wrapped("a bowl");
   if (how == "throws what is its own") {
     struct Own {};
     throw Own();
   }
   if (how == "throws another on the way") shop::takeWithACartForSure(3, 2);
   if (how == "throws what was kept") shop::throwsWhatWasKept();
+  if (how == "throws what it made") shop::throwsWhatItMade();
+  if (how == "asks for what a thread threw") shop::asksForWhatAThreadThrew();
   if (how == "throws, survives and aborts") {
     std::signal(SIGABRT, [](int) { siglongjmp(afterAbort, 1); });
     if (sigsetjmp(afterAbort, 1) == 0) shop::take(3, 2);

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -104,6 +105,29 @@ void throws() {
   }
 }
 
+// An exception that was thrown, twice more, and one that was not, of the same type.
+void throwsAgain() {
+  std::exception_ptr kept;
+  const auto again = [&] {
+    count(&counter, 1);
+    try {
+      std::rethrow_exception(kept);
+    } catch (const std::out_of_range& error) {
+      std::puts(error.what());
+    }
+  };
+  try {
+    throw std::out_of_range("kept");
+  } catch (...) {
+    kept = std::current_exception();
+  }
+  again();
+  again();
+  kept = nullptr;
+  kept = std::make_exception_ptr(std::out_of_range("made"));
+  again();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -111,6 +135,7 @@ int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "";
   if (std::strcmp(how, "calls") == 0) calls();
   if (std::strcmp(how, "throws") == 0) throws();
+  if (std::strcmp(how, "throws again") == 0) throwsAgain();
   if (std::strcmp(how, "childless") == 0) childless();
   if (std::strcmp(how, "changes") == 0) {
     thrown(1);
