@@ -416,12 +416,14 @@ void Walker::takeEvent(const Record& record, std::uint8_t segment) {
       const model::RuntimeAddr pc{record.value(1).value_or(0)};
       const auto thrown = m_readers[segment].text(record, 3);
       if (m_fill != nullptr) m_fill->needExceptionType(thrown);
-      if (m_state.exit.kind == Exit::Kind::Call) markUntracedCall(m_state.exit);
+      // The runtime, where that was called itself, is only on the way to the C++ library.
+      const bool byItself = isThrower(pc.value);
+      if (m_state.exit.kind == Exit::Kind::Call && !byItself) markUntracedCall(m_state.exit);
       const bool again = record.detail() == static_cast<std::uint16_t>(format::ExceptionDetail::Again);
       if (again && m_firstThrows != nullptr) m_firstThrows->push_back({record.value(2).value_or(0)});
       emitException(m_input.modules->original(pc), m_names.exceptionType(thrown),
                     again ? model::kEntryAgain : 0);
-      m_state.exit.thrown = isThrower(pc.value);
+      m_state.exit.thrown = byItself;
       break;
     }
     case RecordType::ModuleLoad:

@@ -83,7 +83,7 @@ class ExceptionsTest : public QObject {
       call f
       f 2000-2003
         call g
-        g 3000-3003 untraced
+        g 3000-3003
         exception shop::OutOfStock
         return g interrupted
       f 2008-200b catch
@@ -169,7 +169,7 @@ class ExceptionsTest : public QObject {
         call inner
         inner 2800-2803
           call leaf
-          leaf 3000-3003 untraced
+          leaf 3000-3003
           exception
           return leaf interrupted
         return inner interrupted
@@ -216,7 +216,7 @@ class ExceptionsTest : public QObject {
         call inner
         inner 2800-2803
           call leaf
-          leaf 3000-3003 untraced
+          leaf 3000-3003
           exception
             call __cxa_throw
             __cxa_throw 5000-5003
@@ -274,7 +274,7 @@ class ExceptionsTest : public QObject {
     call inner
     inner 2800-2803
       call leaf
-      leaf 3000-3003 untraced
+      leaf 3000-3003
       exception
       gap unknown
         call after
