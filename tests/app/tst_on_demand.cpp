@@ -275,6 +275,12 @@ class OnDemandTest : public QObject {
     QCOMPARE(runIt({m_program, "child", "execve", program, "names"}).out, before.out);
   }
 
+  void aProgramFindsItsFilesInTheListOfItsMappings() {
+    const Ran before = plain({m_program, "mapped files"});
+    QVERIFY2(before.out.contains("mapped=" + m_library.toUtf8() + "\n"), before.out.constData());
+    QCOMPARE(runIt({m_program, "mapped files"}).out, before.out);
+  }
+
   void librariesBesideAProgramAreInstrumented() {
     const QString program = copied(QStringLiteral(ON_DEMAND_ORIGIN_PROGRAM), "beside/bin/on_demand");
     const QString library = copied(m_library, "beside/lib/" + QFileInfo(m_library).fileName());

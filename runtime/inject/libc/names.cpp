@@ -19,21 +19,6 @@ bool isLinkToExecutable(const char* path) {
   return size > 10 && strcmp(path + size - 4, "/exe") == 0;
 }
 
-// /proc/self/exe, /proc/thread-self/exe or /proc/PID/exe with our number.
-bool isOwnExecutable(const char* path) {
-  if (original == nullptr || path == nullptr || !isLinkToExecutable(path)) return false;
-  const char* const who = path + 6;
-  if (strcmp(who, "self/exe") == 0 || strcmp(who, "thread-self/exe") == 0) return true;
-  Text<32> own;
-  own.add(std::uint64_t{rawPid()}).add("/exe");
-  return strcmp(who, own.c_str()) == 0;
-}
-
-// The file to open for a path.
-const char* meant(const char* path) {
-  return isOwnExecutable(path) && !failed(systemCall(__NR_access, asLong(original), 0)) ? original : path;
-}
-
 const char* originalIn(const char* path) {
   return process.environment.cache.empty() ? nullptr
                                            : format::originalOf(path, process.environment.cache.c_str());
@@ -145,46 +130,4 @@ EXPORTED int dlinfo(void* handle, int request, void* answer) noexcept {
   auto* const folder = static_cast<char*>(answer);
   if (const char* name = originalIn(folder)) memmove(folder, name, strlen(name) + 1);
   return result;
-}
-
-// The mode is there or not, as the flags say; handing on what is not does no harm.
-EXPORTED int open(const char* path, int flags, unsigned mode) {
-  findLibc();
-  return libc.open(meant(path), flags, mode);
-}
-EXPORTED int open64(const char* path, int flags, unsigned mode) {
-  findLibc();
-  return libc.open64(meant(path), flags, mode);
-}
-EXPORTED int openat(int folder, const char* path, int flags, unsigned mode) {
-  findLibc();
-  return libc.openat(folder, meant(path), flags, mode);
-}
-EXPORTED int openat64(int folder, const char* path, int flags, unsigned mode) {
-  findLibc();
-  return libc.openat64(folder, meant(path), flags, mode);
-}
-EXPORTED int __open_2(const char* path, int flags) {
-  findLibc();
-  return libc.openChecked(meant(path), flags);
-}
-EXPORTED int __open64_2(const char* path, int flags) {
-  findLibc();
-  return libc.open64Checked(meant(path), flags);
-}
-EXPORTED int __openat_2(int folder, const char* path, int flags) {
-  findLibc();
-  return libc.openatChecked(folder, meant(path), flags);
-}
-EXPORTED int __openat64_2(int folder, const char* path, int flags) {
-  findLibc();
-  return libc.openat64Checked(folder, meant(path), flags);
-}
-EXPORTED FILE* fopen(const char* path, const char* mode) {
-  findLibc();
-  return libc.fopen(meant(path), mode);
-}
-EXPORTED FILE* fopen64(const char* path, const char* mode) {
-  findLibc();
-  return libc.fopen64(meant(path), mode);
 }

@@ -25,11 +25,36 @@ extern char** environ;
 int on_demand_library(int value);
 __attribute__((weak)) void handle_in_front(int number);  // of a preloaded library
 
+// As the kernel tells it.
 static void printMaps(void) {
-  char line[8192];
-  FILE* maps = fopen("/proc/self/maps", "r");
-  while (fgets(line, sizeof line, maps) != NULL) fputs(line, stdout);
+  char part[8192];
+  const long maps = syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY);
+  for (long size; (size = syscall(SYS_read, maps, part, sizeof part)) > 0;) fwrite(part, 1, size, stdout);
+  syscall(SYS_close, maps);
+}
+
+// The names alone, as libc tells it; the runtime itself is no secret.
+static void printMappedNames(FILE* maps) {
+  char line[8192], last[8192] = "";
+  while (fgets(line, sizeof line, maps) != NULL) {
+    char* name = strchr(line, '/');
+    if (name == NULL || strcmp(name, last) == 0 || strstr(line, "r-x") == NULL) continue;
+    strcpy(last, name);
+    if (strstr(name, "libtraceback") == NULL) printf("mapped=%s", name);
+  }
   fclose(maps);
+}
+
+static void printMappedFiles(void) {
+  char own[64];
+  snprintf(own, sizeof own, "/proc/%d/maps", (int)getpid());
+  printMappedNames(fopen("/proc/self/maps", "re"));
+  printMappedNames(fopen("/proc/thread-self/maps", "r"));
+  printMappedNames(fdopen(open(own, O_RDONLY | O_CLOEXEC), "r"));
+  printMappedNames(fdopen(openat(AT_FDCWD, "/proc/self/maps", O_RDONLY), "r"));
+  printf("written=%d\n", open("/proc/self/maps", O_RDWR) >= 0);
+  for (int i = 0; i < 20; ++i)
+    if (fcntl(i, F_GETFD) >= 0) printf("descriptor=%d\n", i);
 }
 
 static int printObject(struct dl_phdr_info* info, size_t size, void* data) {
@@ -214,6 +239,7 @@ int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "maps";
   if (strcmp(what, "names") == 0) printNames(argv);
   if (strcmp(what, "maps") == 0) printMaps();
+  if (strcmp(what, "mapped files") == 0) printMappedFiles();
   if (strcmp(what, "handle") == 0) handleSignal();
   if (strcmp(what, "stack") == 0) useSmallStack();
   if (strcmp(what, "sandbox") == 0) enterSandbox();
@@ -224,7 +250,7 @@ int main(int argc, char** argv) {
     if (dlopen(library, RTLD_NOW) == NULL) return 1;
     printMaps();
     fflush(stdout);
-    return system("cat /proc/self/maps");
+    return system("cat /proc/self/smaps");
   }
   if (strcmp(what, "dlopen") == 0 || strcmp(what, "sandbox") == 0) {
     for (int i = 2; i < argc; ++i) {

@@ -1,0 +1,105 @@
+#include "runtime/inject/libc/opened_file.h"
+
+#include <linux/fcntl.h>
+
+#include "runtime/inject/libc/libc.h"
+#include "runtime/inject/libc/names.h"
+#include "runtime/inject/libc/own_maps.h"
+#include "runtime/inject/process/process.h"
+
+namespace traceback::inject {
+
+namespace {
+
+// Whether it is a file of that name in this process's folder: /proc/self, /proc/thread-self or /proc/PID.
+bool isOwn(const char* path, const char* name) {
+  if (path == nullptr || strncmp(path, "/proc/", 6) != 0 || !endsWith(path, name)) return false;
+  const char* const who = path + 6;
+  Text<32> numbered;
+  numbered.add(std::uint64_t{rawPid()}).add(name);
+  constexpr const char* kFolders[] = {"self", "thread-self"};
+  for (const char* folder : kFolders)
+    if (strncmp(who, folder, strlen(folder)) == 0 && strcmp(who + strlen(folder), name) == 0) return true;
+  return strcmp(who, numbered.c_str()) == 0;
+}
+
+}  // namespace
+
+OpenedFile::OpenedFile(const char* path, bool reads) : m_path(path) {
+  const char* const program = originalProgram();
+  if (isOwn(path, "/exe") && program != nullptr && !failed(systemCall(__NR_access, asLong(program), 0))) {
+    m_path = program;
+  } else if (reads && !process.environment.cache.empty() && !process.sandboxed && isOwn(path, "/maps")) {
+    m_made = makeOwnMaps();
+    if (m_made >= 0) m_path = m_link.add("/proc/self/fd/").add(static_cast<std::uint64_t>(m_made)).c_str();
+  }
+}
+
+OpenedFile::~OpenedFile() {
+  if (m_made >= 0) systemCall(__NR_close, m_made);
+}
+
+}  // namespace traceback::inject
+
+using namespace traceback::inject;
+
+#define EXPORTED extern "C" [[gnu::visibility("default")]]
+
+static bool reads(int flags) { return (flags & O_ACCMODE) == O_RDONLY; }
+static bool reads(const char* mode) {
+  if (mode == nullptr || *mode != 'r') return false;
+  while (*mode != 0 && *mode != '+') ++mode;
+  return *mode == 0;
+}
+
+// The mode is there or not, as the flags say; handing on what is not does no harm.
+EXPORTED int open(const char* path, int flags, unsigned mode) {
+  findLibc();
+  const OpenedFile file(path, reads(flags));
+  return libc.open(file.path(), flags, mode);
+}
+EXPORTED int open64(const char* path, int flags, unsigned mode) {
+  findLibc();
+  const OpenedFile file(path, reads(flags));
+  return libc.open64(file.path(), flags, mode);
+}
+EXPORTED int openat(int folder, const char* path, int flags, unsigned mode) {
+  findLibc();
+  const OpenedFile file(path, reads(flags));
+  return libc.openat(folder, file.path(), flags, mode);
+}
+EXPORTED int openat64(int folder, const char* path, int flags, unsigned mode) {
+  findLibc();
+  const OpenedFile file(path, reads(flags));
+  return libc.openat64(folder, file.path(), flags, mode);
+}
+EXPORTED int __open_2(const char* path, int flags) {
+  findLibc();
+  const OpenedFile file(path, reads(flags));
+  return libc.openChecked(file.path(), flags);
+}
+EXPORTED int __open64_2(const char* path, int flags) {
+  findLibc();
+  const OpenedFile file(path, reads(flags));
+  return libc.open64Checked(file.path(), flags);
+}
+EXPORTED int __openat_2(int folder, const char* path, int flags) {
+  findLibc();
+  const OpenedFile file(path, reads(flags));
+  return libc.openatChecked(folder, file.path(), flags);
+}
+EXPORTED int __openat64_2(int folder, const char* path, int flags) {
+  findLibc();
+  const OpenedFile file(path, reads(flags));
+  return libc.openat64Checked(folder, file.path(), flags);
+}
+EXPORTED FILE* fopen(const char* path, const char* mode) {
+  findLibc();
+  const OpenedFile file(path, reads(mode));
+  return libc.fopen(file.path(), mode);
+}
+EXPORTED FILE* fopen64(const char* path, const char* mode) {
+  findLibc();
+  const OpenedFile file(path, reads(mode));
+  return libc.fopen64(file.path(), mode);
+}
