@@ -42,6 +42,16 @@ class UncaughtTest : public QObject {
     QTest::newRow("has the library throw")
         << QByteArray("std::out_of_range") << QByteArray()
         << QByteArray(": vector::_M_range_check: __n (which is 40) >= this->size() (which is 2)");
+    QTest::newRow("has the library say what no file is")
+        << QByteArray("std::filesystem::filesystem_error") << QByteArray()
+        << QByteArray(
+               ": filesystem error: cannot get file size: No such file or directory [/nowhere/to/be seen]");
+    QTest::newRow("has the library say what no stream is")
+        << QByteArray("std::__ios_failure") << QByteArray()
+        << QByteArray(": basic_ios::clear: iostream error");
+    QTest::newRow("has the library say what no future is")
+        << QByteArray("std::future_error") << QByteArray()
+        << QByteArray(": std::future_error: Promise already satisfied");
     QTest::newRow("throws what has arguments") << QByteArray("shop::Broken<std::pair<int, char> >")
                                                << QByteArray("throw shop::Broken<") << QByteArray(": a cup");
     QTest::newRow("throws what has two bases")

@@ -11,8 +11,20 @@ namespace traceback::inject {
 
 namespace {
 
-constexpr const char* kWhats[] = {"_ZNKSt13runtime_error4whatEv", "_ZNKSt11logic_error4whatEv"};
-constinit std::uint64_t whats[2] = {};
+// A what(), and how it finds its text: its address is at `text` in the object; or, if `then` is not 0, at
+// that place of what a pointer there leads to.
+struct What {
+  const char* name;
+  std::uint64_t text, then;
+};
+constexpr unsigned kCommonWhats = 2;  // to all C++ libraries; the others are GCC's
+constexpr What kWhats[] = {{"_ZNKSt13runtime_error4whatEv", 8, 0},
+                           {"_ZNKSt11logic_error4whatEv", 8, 0},
+                           {"_ZNKSt12future_error4whatEv", 8, 0},
+                           {"_ZNKSt8ios_base7failureB5cxx114whatEv", 8, 0},
+                           {"_ZNKSt10filesystem7__cxx1116filesystem_error4whatEv", 32, 80}};
+constexpr unsigned kAllWhats = sizeof kWhats / sizeof *kWhats;
+constinit std::uint64_t whats[kAllWhats] = {};
 
 // As the types themselves are named: those whose first word is the text's address.
 constexpr const char* kTexts[] = {"PKc", "Pc", "Ss", "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"};
@@ -23,10 +35,9 @@ bool isText(const char* mangled) {
   return false;
 }
 
-struct Subobject {
-  std::uint64_t virtualFunctions;
-  std::uint64_t text;
-};
+bool readWord(std::uint64_t from, std::uint64_t& to) {
+  return readOwnMemory(from, &to, sizeof to) == sizeof to;
+}
 
 // What stands around where the word for the virtual functions leads (Itanium C++ ABI, 2.5.2).
 struct VirtualTable {
@@ -36,33 +47,39 @@ struct VirtualTable {
 };
 constexpr unsigned kFunctions = 2 * sizeof(std::uint64_t), kWhat = 2;
 
-bool hasKnownWhat(const Subobject& part, const Thrown& whole, std::uint64_t offset) {
+// That of the part of an object at that offset; null if it is another one, or there is no such part.
+const What* knownWhat(std::uint64_t virtualFunctions, const Thrown& whole, std::uint64_t offset) {
   VirtualTable table{};
-  if (readOwnMemory(part.virtualFunctions - kFunctions, &table, sizeof table) != sizeof table) return false;
+  if (readOwnMemory(virtualFunctions - kFunctions, &table, sizeof table) != sizeof table) return nullptr;
+  if (table.offsetToTop != -static_cast<std::int64_t>(offset) || table.type != whole.type) return nullptr;
   const std::uint64_t what = table.functions[kWhat];
-  return table.offsetToTop == -static_cast<std::int64_t>(offset) && table.type == whole.type && what != 0 &&
-         (what == whats[0] || what == whats[1]);
+  for (unsigned i = 0; i < kAllWhats; ++i)
+    if (what != 0 && what == whats[i]) return &kWhats[i];
+  return nullptr;
 }
 
 // Where its text is; 0: not known. Of several bases one that is known, as boost::wrapexcept has it behind
 // another.
 std::uint64_t textOf(const Thrown& thrown) {
-  std::uint64_t first = 0;
-  if (thrown.isText) return readOwnMemory(thrown.object, &first, sizeof first) == sizeof first ? first : 0;
+  std::uint64_t text = 0;
+  if (thrown.isText) return readWord(thrown.object, text) ? text : 0;
   constexpr std::uint64_t kFurthest = 128;
-  for (std::uint64_t offset = 0; offset <= kFurthest; offset += sizeof first) {
-    Subobject part{};
-    if (readOwnMemory(thrown.object + offset, &part, sizeof part) != sizeof part) return 0;
-    if (hasKnownWhat(part, thrown, offset)) return part.text;
+  for (std::uint64_t offset = 0; offset <= kFurthest; offset += sizeof text) {
+    std::uint64_t virtualFunctions = 0;
+    if (!readWord(thrown.object + offset, virtualFunctions)) return 0;
+    const What* const what = knownWhat(virtualFunctions, thrown, offset);
+    if (what == nullptr) continue;
+    if (!readWord(thrown.object + offset + what->text, text)) return 0;
+    return what->then == 0 || readWord(text + what->then, text) ? text : 0;
   }
   return 0;
 }
 
 }  // namespace
 
-void findKnownWhats() {
-  for (unsigned i = 0; i < 2; ++i)
-    whats[i] = reinterpret_cast<std::uint64_t>(findOfAnyVersion(RTLD_NEXT, kWhats[i]));
+void findKnownWhats(bool isGccs) {
+  for (unsigned i = 0; i < (isGccs ? kAllWhats : kCommonWhats); ++i)
+    whats[i] = reinterpret_cast<std::uint64_t>(findOfAnyVersion(RTLD_NEXT, kWhats[i].name));
 }
 
 void rememberThrown(const void* object, const void* type, std::uint64_t time) {

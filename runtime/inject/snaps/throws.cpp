@@ -82,9 +82,10 @@ namespace traceback::inject {
 void findThrow() {
   if (&__cxa_rethrow == nullptr) return;
   nextThrow.find();
-  if (&_ZNKSt15__exception_ptr13exception_ptr20__cxa_exception_typeEv != nullptr) nextThrowAgain.find();
+  const bool isGccs = &_ZNKSt15__exception_ptr13exception_ptr20__cxa_exception_typeEv != nullptr;
+  if (isGccs) nextThrowAgain.find();
   if (&__cxa_rethrow_primary_exception != nullptr) nextThrowAgainOfLlvm.find();
-  findKnownWhats();
+  findKnownWhats(isGccs);
 }
 
 }  // namespace traceback::inject

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <stdexcept>
 #include <string>
@@ -136,6 +138,17 @@ int main(int count, char** words) {
   if (how == "throws what speaks for itself") throw shop::Closed("never");
   if (how == "throws what has arguments") throw shop::Broken<std::pair<int, char>>("a cup");
   if (how == "throws what has two bases") throw shop::Wrapped("a bowl");
+  if (how == "has the library say what no file is")
+    return std::filesystem::file_size("/nowhere/to/be seen") != 0;
+  if (how == "has the library say what no stream is") {
+    std::ifstream none("/nowhere/to/be seen");
+    none.exceptions(std::ios::failbit);
+  }
+  if (how == "has the library say what no future is") {
+    std::promise<int> promise;
+    promise.set_value(1);
+    promise.set_value(2);
+  }
   if (how == "throws what is its own") {
     struct Own {};
     throw Own();
