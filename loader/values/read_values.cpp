@@ -12,6 +12,7 @@
 
 #include "loader/core/core_file.h"
 #include "loader/core/core_notes.h"
+#include "loader/values/missing_memory.h"
 #include "loader/values/recorded_files.h"
 #include "loader/values/value_reader.h"
 
@@ -90,6 +91,10 @@ class ValuesOfProcess {
     auto done = readThreads(reader);
     m_gdb = nullptr;
     if (!done) return std::unexpected(done.error());
+    if (missesMemory(m_values, m_process.mappings))
+      noteOnce(
+          "what gdb cannot access was not kept: `run --memory writable` keeps all that the program may "
+          "write");
     return std::move(m_values);
   }
 

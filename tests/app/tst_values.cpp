@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include "loader/values/gdb_session.h"
+#include "loader/values/missing_memory.h"
 #include "loader/values/read_values.h"
 #include "tests/app/command_line.h"
 
@@ -133,6 +134,28 @@ class ValuesTest : public QObject {
       QVERIFY2(ran.out.contains(line), ran.out + line);
     // What lies on the heap was not kept, and is not made up.
     QVERIFY2(ran.out.contains("Cannot access memory"), ran.out);
+    QVERIFY2(ran.err.contains("`run --memory writable` keeps"), ran.err);
+    const Ran all = m_line.traceback({"print", "--values", "--thread", "all", m_writable});
+    QVERIFY2(!all.err.contains("--memory"), all.err);
+  }
+
+  void moreMemoryIsAdvisedOnlyWhereThereWasSome() {
+    using namespace traceback;
+    const auto with = [](const char* text) {
+      model::Value part, whole;
+      part.text = text;
+      whole.parts = {part};
+      model::Values values;
+      values.threads.emplace_back().frames.emplace_back().locals = {whole};
+      return values;
+    };
+    std::vector<format::Mapping> mappings(2);
+    mappings[0] = {.start = 0x1000, .end = 0x2000, .writable = true, .path = {}};
+    mappings[1] = {.start = 0x2000, .end = 0x3000, .path = "/usr/lib/libc.so.6"};
+    QVERIFY(loader::missesMemory(with("<error: Cannot access memory at address 0x1ff8>"), mappings));
+    QVERIFY(!loader::missesMemory(with("<error: Cannot access memory at address 0x2008>"), mappings));
+    QVERIFY(!loader::missesMemory(with("<error: Cannot access memory at address 0x8>"), mappings));
+    QVERIFY(!loader::missesMemory(with("<optimized out>"), mappings));
   }
 
   void whatIsMissingIsSaidInOneLine() {
