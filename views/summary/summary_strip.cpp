@@ -69,6 +69,7 @@ SummaryStrip::SummaryStrip(QWidget* parent)
     button->setFocusPolicy(Qt::TabFocus);
   }
   m_thrownFirst->setToolTip(tr("Go to where this exception was thrown first"));
+  m_thrownFirst->setAccessibleName(m_thrownFirst->toolTip());
   m_thrownFirst->hide();
   connect(m_thrownFirst, &QToolButton::clicked, this, [this] {
     if (m_firstThrow) emit placeRequested(*m_firstThrow);
@@ -110,6 +111,7 @@ void SummaryStrip::setTrace(const std::shared_ptr<const model::Trace>& trace) {
     m_thrownFirst->setText(tr("Thrown in thread %1, %2")
                                .arg(threadName(thread.info(), m_firstThrow->thread.value + 1),
                                     place(*trace, thread.entry(m_firstThrow->entry))));
+    m_thrownFirst->setAccessibleDescription(m_thrownFirst->text());
   }
 
   QStringList details{programName(*trace)};

@@ -35,8 +35,9 @@ OpenedFile::OpenedFile(const char* path, bool reads) : m_path(path) {
   }
 }
 
-OpenedFile::~OpenedFile() {
+void OpenedFile::close() {
   if (m_made >= 0) systemCall(__NR_close, m_made);
+  m_made = -1;
 }
 
 }  // namespace traceback::inject
@@ -52,54 +53,61 @@ static bool reads(const char* mode) {
   return *mode == 0;
 }
 
+static bool hasFailed(int result) { return result < 0; }
+static bool hasFailed(const FILE* result) { return result == nullptr; }
+
+// What was made takes a descriptor more: where that is one too many, the file is opened as it is.
+template <typename Open>
+static auto openMeant(const char* path, bool forReading, const Open& opened) {
+  OpenedFile file(path, forReading);
+  const auto result = opened(file.path());
+  if (!file.isMade() || !hasFailed(result)) return result;
+  file.close();
+  return opened(path);
+}
+
 // The mode is there or not, as the flags say; handing on what is not does no harm.
 EXPORTED int open(const char* path, int flags, unsigned mode) {
   findLibc();
-  const OpenedFile file(path, reads(flags));
-  return libc.open(file.path(), flags, mode);
+  return openMeant(path, reads(flags), [&](const char* meant) { return libc.open(meant, flags, mode); });
 }
 EXPORTED int open64(const char* path, int flags, unsigned mode) {
   findLibc();
-  const OpenedFile file(path, reads(flags));
-  return libc.open64(file.path(), flags, mode);
+  return openMeant(path, reads(flags), [&](const char* meant) { return libc.open64(meant, flags, mode); });
 }
 EXPORTED int openat(int folder, const char* path, int flags, unsigned mode) {
   findLibc();
-  const OpenedFile file(path, reads(flags));
-  return libc.openat(folder, file.path(), flags, mode);
+  return openMeant(path, reads(flags),
+                   [&](const char* meant) { return libc.openat(folder, meant, flags, mode); });
 }
 EXPORTED int openat64(int folder, const char* path, int flags, unsigned mode) {
   findLibc();
-  const OpenedFile file(path, reads(flags));
-  return libc.openat64(folder, file.path(), flags, mode);
+  return openMeant(path, reads(flags),
+                   [&](const char* meant) { return libc.openat64(folder, meant, flags, mode); });
 }
 EXPORTED int __open_2(const char* path, int flags) {
   findLibc();
-  const OpenedFile file(path, reads(flags));
-  return libc.openChecked(file.path(), flags);
+  return openMeant(path, reads(flags), [&](const char* meant) { return libc.openChecked(meant, flags); });
 }
 EXPORTED int __open64_2(const char* path, int flags) {
   findLibc();
-  const OpenedFile file(path, reads(flags));
-  return libc.open64Checked(file.path(), flags);
+  return openMeant(path, reads(flags), [&](const char* meant) { return libc.open64Checked(meant, flags); });
 }
 EXPORTED int __openat_2(int folder, const char* path, int flags) {
   findLibc();
-  const OpenedFile file(path, reads(flags));
-  return libc.openatChecked(folder, file.path(), flags);
+  return openMeant(path, reads(flags),
+                   [&](const char* meant) { return libc.openatChecked(folder, meant, flags); });
 }
 EXPORTED int __openat64_2(int folder, const char* path, int flags) {
   findLibc();
-  const OpenedFile file(path, reads(flags));
-  return libc.openat64Checked(folder, file.path(), flags);
+  return openMeant(path, reads(flags),
+                   [&](const char* meant) { return libc.openat64Checked(folder, meant, flags); });
 }
 EXPORTED FILE* fopen(const char* path, const char* mode) {
   findLibc();
-  const OpenedFile file(path, reads(mode));
-  return libc.fopen(file.path(), mode);
+  return openMeant(path, reads(mode), [&](const char* meant) { return libc.fopen(meant, mode); });
 }
 EXPORTED FILE* fopen64(const char* path, const char* mode) {
   findLibc();
-  const OpenedFile file(path, reads(mode));
-  return libc.fopen64(file.path(), mode);
+  return openMeant(path, reads(mode), [&](const char* meant) { return libc.fopen64(meant, mode); });
 }

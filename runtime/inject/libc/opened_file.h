@@ -11,11 +11,13 @@ class OpenedFile {
  public:
   // `reads`: it is opened for that alone.
   OpenedFile(const char* path, bool reads);
-  ~OpenedFile();
+  ~OpenedFile() { close(); }
   OpenedFile(const OpenedFile&) = delete;
   OpenedFile& operator=(const OpenedFile&) = delete;
 
-  const char* path() const { return m_path; }
+  const char* path() const { return m_path; }  // until it is closed
+  bool isMade() const { return m_made >= 0; }
+  void close();
 
  private:
   const char* m_path;

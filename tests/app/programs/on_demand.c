@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -52,6 +53,18 @@ static void printMappedFiles(void) {
   printMappedNames(fopen("/proc/thread-self/maps", "r"));
   printMappedNames(fdopen(open(own, O_RDONLY | O_CLOEXEC), "r"));
   printMappedNames(fdopen(openat(AT_FDCWD, "/proc/self/maps", O_RDONLY), "r"));
+  // With one descriptor left.
+  struct rlimit limit;
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const int next = dup(0);
+  close(next);
+  limit.rlim_cur = (rlim_t)next + 1;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  const int last = open("/proc/self/maps", O_RDONLY);
+  printf("last=%d\n", last >= 0);
+  close(last);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
   printf("written=%d\n", open("/proc/self/maps", O_RDWR) >= 0);
   for (int i = 0; i < 20; ++i)
     if (fcntl(i, F_GETFD) >= 0) printf("descriptor=%d\n", i);
