@@ -21,7 +21,7 @@ std::vector<model::Trace::ThrownAgain> findFirstThrows(std::span<const ThreadSou
   const auto threadAt = [](std::size_t i) { return model::ThreadIndex{static_cast<std::uint32_t>(i)}; };
   for (std::size_t i = 0; i < sources.size(); ++i) {
     if (sources[i] == nullptr) continue;
-    for (const auto& thrown : sources[i]->firstThrows()) {
+    for (const auto& thrown : sources[i]->throws()) {
       const auto known = wanted.find(thrown.time.value);
       if (known == wanted.end()) continue;
       Found& found = known->second;

@@ -56,7 +56,7 @@ std::shared_ptr<const ThreadSource> ThreadSource::build(const std::shared_ptr<Tr
       uncaught.add(count + i, entries[i]);
       if (entries[i].kind == model::EntryKind::Exception) {
         if ((entries[i].flags & model::kEntryAgain) == 0)
-          source->m_firstThrows.push_back({count + i, entries[i].time});
+          source->m_throws.push_back({count + i, entries[i].time});
         else
           source->m_throwsAgain.push_back({count + i, firstThrows.at(source->m_throwsAgain.size())});
       }

@@ -54,7 +54,7 @@ class ThreadSource : public model::EntrySource {
     model::EntryIndex entry = 0;
     model::Ticks time;
   };
-  const std::vector<Throw>& firstThrows() const { return m_firstThrows; }
+  const std::vector<Throw>& throws() const { return m_throws; }
   const std::vector<Throw>& throwsAgain() const { return m_throwsAgain; }
   std::uint64_t recordCount() const { return m_recordCount; }
   const model::ThreadTimes& times() const { return m_times; }
@@ -77,7 +77,7 @@ class ThreadSource : public model::EntrySource {
   std::optional<model::Trace::Summary::HandledFault> m_handledFault;
   std::optional<Uncaught> m_uncaught;
   std::optional<model::EntryIndex> m_abort;  // of an exception that nobody caught, where the signal came
-  std::vector<Throw> m_firstThrows, m_throwsAgain;
+  std::vector<Throw> m_throws, m_throwsAgain;
   std::uint64_t m_recordCount = 0;
   model::ThreadTimes m_times;
 };

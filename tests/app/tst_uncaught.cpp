@@ -20,6 +20,11 @@ class UncaughtTest : public QObject {
     return ran.status == 128 + SIGABRT && snaps.size() == 1 ? snaps[0] : QString();
   }
 
+  // Of what is printed; the last one is the fault.
+  static QList<QByteArray> linesToFault(const QByteArray& text) {
+    return text.left(text.lastIndexOf("\n  and ")).split('\n');  // "entries after the fault"
+  }
+
  private slots:
   void init() {
     m_line = std::make_unique<CommandLine>();
@@ -73,8 +78,7 @@ class UncaughtTest : public QObject {
     QVERIFY2(info.contains("aborted: " + type + " was thrown and not caught" + said + "\n"),
              info.constData());
     const QByteArray text = m_line->traceback({"print", "--to-fault", snap}).out;
-    const QList<QByteArray> lines =
-        text.left(text.lastIndexOf("\n  and ")).split('\n');  // "entries after the fault"
+    const QList<QByteArray> lines = linesToFault(text);
     QVERIFY2(lines.last().contains("-- C++ exception " + type), lines.last().constData());
     QVERIFY2(lines.last().endsWith("<-- fault"), lines.last().constData());
     QCOMPARE(text.count("<-- fault"), 1);
@@ -105,8 +109,7 @@ class UncaughtTest : public QObject {
     const QByteArray info = m_line->traceback({"info", snap}).out;
     QVERIFY2(info.contains("aborted: shop::OutOfStock was thrown and not caught: " + said + "\n"),
              info.constData());
-    const QByteArray text = m_line->traceback({"print", "--to-fault", snap}).out;
-    const QList<QByteArray> lines = text.left(text.lastIndexOf("\n  and ")).split('\n');
+    const QList<QByteArray> lines = linesToFault(m_line->traceback({"print", "--to-fault", snap}).out);
     QVERIFY2(lines.last().contains("-- C++ exception shop::OutOfStock"), lines.last().constData());
     QVERIFY2(lines.last().contains("thrown again") && lines.last().endsWith("<-- fault"),
              lines.last().constData());

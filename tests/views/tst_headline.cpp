@@ -5,10 +5,9 @@
 #include <csignal>
 
 #include "app/viewer/main_window.h"
+#include "model/stepping.h"
 #include "sample.h"
-#include "tests/builders/trace_text.h"
 #include "views/summary/summary_strip.h"
-#include "views/trace/trace_pane.h"
 
 using namespace traceback;
 

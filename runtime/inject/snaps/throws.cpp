@@ -134,22 +134,30 @@ bool isReal(const void* type) {
   return type != nullptr && isInLoadedFile(type) && isInLoadedFile(nameInFileOf(type));
 }
 
+// The time in the record.
+std::uint64_t record(traceback::format::ExceptionDetail detail, std::uint64_t about, const void* object,
+                     const void* type, std::uint64_t thrower) {
+  ClassName name;
+  const bool real = isReal(type);
+  if (real) nameForRecord(type, name);
+  const std::uint64_t time = noteException(detail, thrower - 1, about, name.c_str());
+  if (real) rememberThrown(object, type, time);
+  return time;
+}
+
 [[gnu::noinline]] void meetThrow(const void* object, const void* type, std::uint64_t thrower) {
   if (!process.recording) return;
   findLibc();
+  const auto typeInfo = reinterpret_cast<std::uint64_t>(type);
+  rememberTimeOfThrow(object, type,
+                      record(traceback::format::ExceptionDetail::Thrown, typeInfo, object, type, thrower));
   Question question{{}, &policy(), nullptr};
-  const bool real = isReal(type);
-  if (real) nameForRecord(type, question.name);
-  const std::uint64_t time = noteException(traceback::format::ExceptionDetail::Thrown, thrower - 1,
-                                           reinterpret_cast<std::uint64_t>(type), question.name.c_str());
-  rememberTimeOfThrow(object, type, time);
-  if (real) rememberThrown(object, type, time);
   if (question.rules->exceptionRules == 0 || type == nullptr) return;
   const int error = errno;
   ask(question, type);
   if (question.answer != nullptr && question.answer->snap) {
     nameOfType(type, question.name);
-    trigger(Trigger::Exception, thrower ^ reinterpret_cast<std::uint64_t>(type), question.name.c_str());
+    trigger(Trigger::Exception, thrower ^ typeInfo, question.name.c_str());
   }
   setErrno(error);
 }
@@ -158,13 +166,8 @@ bool isReal(const void* type) {
 [[gnu::noinline]] void meetThrowAgain(const void* object, std::uint64_t thrower) {
   if (!process.recording || object == nullptr) return;
   findLibc();
-  ClassName name;
-  const void* const type = typeOfException(object);
-  const bool real = isReal(type);
-  if (real) nameForRecord(type, name);
-  const std::uint64_t time = noteException(traceback::format::ExceptionDetail::Again, thrower - 1,
-                                           timeOfThrow(object), name.c_str());
-  if (real) rememberThrown(object, type, time);
+  record(traceback::format::ExceptionDetail::Again, timeOfThrow(object), object, typeOfException(object),
+         thrower);
 }
 
 [[noreturn]] inline void throwAgain(Next<ThrowAgain>& next, void* const* kept, const void* thrower) {

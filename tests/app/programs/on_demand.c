@@ -46,6 +46,11 @@ static void printMappedNames(FILE* maps) {
   fclose(maps);
 }
 
+static void printDescriptors(void) {
+  for (int i = 0; i < 20; ++i)
+    if (fcntl(i, F_GETFD) >= 0) printf("descriptor=%d\n", i);
+}
+
 static void printMappedFiles(void) {
   char own[64];
   snprintf(own, sizeof own, "/proc/%d/maps", (int)getpid());
@@ -66,8 +71,7 @@ static void printMappedFiles(void) {
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
   printf("written=%d\n", open("/proc/self/maps", O_RDWR) >= 0);
-  for (int i = 0; i < 20; ++i)
-    if (fcntl(i, F_GETFD) >= 0) printf("descriptor=%d\n", i);
+  printDescriptors();
 }
 
 static int printObject(struct dl_phdr_info* info, size_t size, void* data) {
@@ -108,8 +112,7 @@ static void printNames(char** argv) {
   void* handle = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
   if (handle != NULL && dlinfo(handle, RTLD_DI_ORIGIN, text) == 0) printf("origin=%s\n", text);
   dl_iterate_phdr(printObject, NULL);
-  for (int i = 0; i < 20; ++i)
-    if (fcntl(i, F_GETFD) >= 0) printf("descriptor=%d\n", i);
+  printDescriptors();
   sigset_t mask;
   sigprocmask(SIG_BLOCK, NULL, &mask);
   printf("umask=%o blocked=%d%d\n", (unsigned)umask(0), sigismember(&mask, SIGINT),
