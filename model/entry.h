@@ -68,6 +68,7 @@ enum EntryFlag : std::uint16_t {
   kEntryAtOtherFault = 512,  // Line: the thread was about here when another one met a fatal signal
   kEntrySkips = 1024,  // Line: not all between address and last ran; what did says ThreadTrace::code()
   kEntryAgain = 2048,  // Exception: of one that was thrown before; see Trace::firstThrow()
+  kEntryResumed = 4096,  // Call, inlined: goes on with one that was left for code around it; see beginsCall()
 };
 
 struct Entry {
@@ -76,7 +77,7 @@ struct Entry {
   std::int32_t depth = 0;  // of the call stack; 0 is the outermost function seen in the whole trace
   ModuleId module;
   FunctionId function;  // none if not even the map knows it
-  FileId file;  // none without line information
+  FileId file;  // none without line information; of a Call: where it was called, if it was inlined
   std::uint32_t line = 0;  // 0: none
   std::uint32_t detail = 0;  // by kind; Line with kEntryUntracedCall: see calleeOf()
   VirtAddr address;  // first original instruction of the entry
@@ -84,6 +85,12 @@ struct Entry {
                   // short at an instruction that faulted, the first byte of that
   Ticks time;  // of the last timestamp at or before it; 0 if none is known
 };
+
+// Whether a call begins there. What the compiler mixed of an inlined function with the code around it is
+// entered and left several times in one call.
+constexpr bool beginsCall(const Entry& entry) {
+  return entry.kind == EntryKind::Call && (entry.flags & kEntryResumed) == 0;
+}
 
 // Instructions that ran one behind the other, from that at `first`; `last` is as an entry's.
 struct CodeRange {

@@ -1,6 +1,6 @@
 #include "model/line_counts.h"
 
-#include "model/queries.h"
+#include "model/executions.h"
 #include "model/trace.h"
 
 namespace traceback::model {
@@ -36,15 +36,9 @@ LineCounts countLines(const Trace& trace, std::stop_token stop) {
         const EntryIndex here = at++;
         // What interrupts a line, or is noted while it calls something, does not end it.
         if (entry.kind == EntryKind::Signal || entry.kind == EntryKind::Sync) continue;
-        if (entry.kind != EntryKind::Line) {
-          calls.erase(entry.depth);
-          continue;
-        }
-        Last& before = calls[entry.depth];
-        if (entry.line == 0 || !entry.file.valid()) {
-          before = {};
-          continue;
-        }
+        if (entry.kind != EntryKind::Line || entry.line == 0) calls.erase(entry.depth);
+        if (!runsLine(entry)) continue;
+        Last& before = calls[executionDepth(entry)];
         if (!goesOn(before.entry, before.at, entry, here)) ++counts.m_counts[key(entry.file, entry.line)];
         before = {entry, here};
       }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "model/executions.h"
 #include "model/stepping.h"
 #include "model/trace.h"
 
@@ -28,15 +29,16 @@ class Matcher {
 
   bool matches(EntryIndex index, const Entry& entry) const {
     if (const auto* line = std::get_if<LineQuery>(&m_query)) {
-      return entry.kind == EntryKind::Line && entry.line == line->line && entry.file == line->file &&
-             !(line->onlyStarts && continuesLine(m_thread, index, entry));
+      const bool onlyStart = line->onlyStarts || entry.kind == EntryKind::Call;
+      return runsLine(entry) && entry.line == line->line && entry.file == line->file &&
+             !(onlyStart && continuesLine(m_thread, index, entry));
     }
     if (const auto* address = std::get_if<AddressQuery>(&m_query)) {
       return entry.kind == EntryKind::Line && entry.module == address->module &&
              m_thread.ranIn(index, entry, address->address);
     }
     if (const auto* functions = std::get_if<FunctionQuery>(&m_query)) {
-      return (entry.kind == EntryKind::Call && contains(*functions, entry.function)) || index == m_opening;
+      return (beginsCall(entry) && contains(*functions, entry.function)) || index == m_opening;
     }
     if (std::holds_alternative<AnyEventQuery>(m_query)) {
       return (isSteppable(entry.kind) && entry.kind != EntryKind::Line) || (entry.flags & kEntryFault) != 0;
@@ -47,7 +49,7 @@ class Matcher {
   }
 
   Hit hit(EntryIndex index, const Entry& entry) const {
-    return {index, isSteppable(entry.kind) ? std::optional(index) : m_thread.nextAtMost(index, INT32_MAX)};
+    return {index, standingPlace(m_thread, index, entry.kind)};
   }
 
  private:
@@ -61,36 +63,6 @@ class Matcher {
 };
 
 }  // namespace
-
-bool goesOn(const Entry& before, EntryIndex beforeAt, const Entry& entry, EntryIndex at) {
-  return before.kind == EntryKind::Line && entry.kind == EntryKind::Line && entry.line != 0 &&
-         before.line == entry.line && before.file == entry.file && before.depth == entry.depth &&
-         entry.address > before.last && (at > beforeAt + 1 || (before.flags & kEntryUntracedCall) != 0);
-}
-
-namespace {
-
-// The entry that ran before in the same call or outside of it; a signal that interrupted it is none.
-std::optional<EntryIndex> ranBefore(const ThreadTrace& thread, EntryIndex at, std::int32_t depth) {
-  auto before = thread.previousAtMost(at, depth);
-  while (before && thread.entry(*before).kind == EntryKind::Signal)
-    before = thread.previousAtMost(*before, depth);
-  return before;
-}
-
-}  // namespace
-
-bool continuesLine(const ThreadTrace& thread, EntryIndex at, const Entry& entry) {
-  if (entry.kind != EntryKind::Line || entry.line == 0) return false;
-  const auto before = ranBefore(thread, at, entry.depth);
-  return before && goesOn(thread.entry(*before), *before, entry, at);
-}
-
-EntryIndex executionStart(const ThreadTrace& thread, EntryIndex at) {
-  for (Entry entry = thread.entry(at); continuesLine(thread, at, entry); entry = thread.entry(at))
-    at = *ranBefore(thread, at, entry.depth);
-  return at;
-}
 
 AllFound findAll(const ThreadTrace& thread, const Query& query, std::size_t limit, EntryIndex from,
                  const std::stop_token& stop) {
@@ -160,9 +132,9 @@ CallLines linesOfCall(const ThreadTrace& thread, const CallSpan& call, EntryInde
          thread.entries(index, static_cast<std::size_t>(std::min<EntryIndex>(end - index, kBatch)))) {
       const EntryIndex here = index++;
       ++read;
-      if (entry.depth != call.depth || !isSteppable(entry.kind)) continue;
-      anyHere = true;
-      if (entry.kind != EntryKind::Line || entry.line == 0 || !entry.file.valid()) continue;
+      if (executionDepth(entry) != call.depth) continue;
+      anyHere = anyHere || isSteppable(entry.kind) || runsLine(entry);
+      if (!runsLine(entry)) continue;
       LineHits& hits = lines[{entry.file, entry.line}];
       if (hits.count == 0 || distance(here) < distance(hits.nearest)) hits.nearest = here;
       if (!anyLast || !goesOn(last, lastIndex, entry, here)) ++hits.count;
@@ -173,7 +145,7 @@ CallLines linesOfCall(const ThreadTrace& thread, const CallSpan& call, EntryInde
       anyLast = true;
     }
     // Deep in something it called: on to where it goes on itself.
-    if (!anyHere && index < end) index = thread.nextAtMost(index - 1, call.depth).value_or(end);
+    if (!anyHere && index < end) index = thread.nextEdge(index - 1, call.depth).value_or(end);
   }
   for (const auto& [place, hits] : lines) result.lines.push_back(hits);
   return result;

@@ -17,7 +17,7 @@ namespace traceback::model {
 
 class ThreadTrace;
 
-struct LineQuery {  // Line entries of a source line
+struct LineQuery {  // what runs a source line: its Line entries, and calls that begin it (executions.h)
   FileId file;
   std::uint32_t line = 0;
   bool onlyStarts = false;  // without those in which an execution goes on: continuesLine()
@@ -35,16 +35,6 @@ struct AddressQuery {      // Line entries that an instruction is of
 };
 using Query = std::variant<LineQuery, FunctionQuery, ExceptionQuery, SignalQuery, GapQuery, AnyEventQuery,
                            AddressQuery>;
-
-// True if an entry goes on with the line of the one that ran before it in the same call, after a call that
-// the line made: it is of the same line, further on, and something lies between, if only a call without
-// records.
-bool goesOn(const Entry& before, EntryIndex beforeAt, const Entry& entry, EntryIndex at);
-// True if `entry`, which is the one at `at`, is no execution of its line of its own: the line goes on in it
-// after a call that it made.
-bool continuesLine(const ThreadTrace& thread, EntryIndex at, const Entry& entry);
-// Where the execution of a line began that an entry is of; `at` itself for what is no line.
-EntryIndex executionStart(const ThreadTrace& thread, EntryIndex at);
 
 // `match` is the entry that answers: the Call entry of a function, or, if the trace begins inside one, its
 // first steppable entry. `position` is where a cursor would stand for it: the match or the first steppable

@@ -27,6 +27,12 @@ std::optional<EntryIndex> step(const ThreadTrace& thread, EntryIndex from, Step 
   return {};
 }
 
+std::optional<EntryIndex> standingPlace(const ThreadTrace& thread, EntryIndex index, EntryKind kind) {
+  if (isSteppable(kind)) return index;
+  return kind == EntryKind::Return ? thread.previousAtMost(index, INT32_MAX)
+                                   : thread.nextAtMost(index, INT32_MAX);
+}
+
 namespace {
 
 // Not where a program, or a library, gave up by itself.

@@ -28,6 +28,9 @@ constexpr bool isSteppable(EntryKind kind) {
 
 std::optional<EntryIndex> step(const ThreadTrace& thread, EntryIndex from, Step how);
 
+// Where a cursor stands for an entry: at itself, for a Call at the first in it, for a Return at the last.
+std::optional<EntryIndex> standingPlace(const ThreadTrace& thread, EntryIndex index, EntryKind kind);
+
 // Where the thread stood in the end: at its fault, else at its last steppable entry.
 std::optional<EntryIndex> finalPosition(const ThreadTrace& thread);
 // Where the thread was at the process's fault: its own, whatever a handler of that did then, or another's.

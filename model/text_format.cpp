@@ -27,6 +27,7 @@ constexpr FlagName kFlagNames[] = {
     {kEntryCatch, "catch", "landing pad"},
     {kEntryAtOtherFault, "other-fault", "about here when another thread faulted"},
     {kEntryAgain, "again", "thrown again"},
+    {kEntryResumed, "resumed", "goes on"},
 };
 
 struct CauseName {
@@ -172,11 +173,8 @@ std::string entryText(const Trace& trace, const Entry& entry) {
   switch (entry.kind) {
     case EntryKind::Line:
       return (place.empty() ? function : place + "  " + function) + remarks(entry);
-    case EntryKind::Call: {
-      const SourceFile* file = trace.file(entry.file);
-      return withPlace("call " + function, file ? printable(lastPart(file->path)) : std::string()) +
-             remarks(entry);
-    }
+    case EntryKind::Call:
+      return withPlace("call " + function, entry.line != 0 ? place : std::string()) + remarks(entry);
     case EntryKind::Return:
       return "return from " + function + remarks(entry);
     case EntryKind::Exception:

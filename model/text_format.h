@@ -30,7 +30,7 @@ std::string functionText(const Trace& trace, FunctionId function);
 // One line, without an end of line and without control characters, and not indented:
 //
 //   Line       parser.c:120  visit            then in brackets what is special: [fault, cut short]
-//   Call       call visit  parser.c           [inlined]
+//   Call       call visit  parser.c:12        of an inlined one, where it was called: [inlined]
 //   Return     return from visit              [unwound]
 //   Exception  C++ exception  parser.c:120
 //   Signal     SIGSEGV  parser.c:120

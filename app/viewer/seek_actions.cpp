@@ -3,6 +3,7 @@
 #include <QAction>
 
 #include "app/viewer/shortcuts.h"
+#include "model/executions.h"
 #include "model/instruction_steps.h"
 #include "views/common/formatting.h"
 

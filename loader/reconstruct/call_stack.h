@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "loader/map/map_view.h"
+#include "loader/reconstruct/inlined_calls.h"
 #include "loader/reconstruct/trace_names.h"
 #include "model/ids.h"
 
@@ -21,6 +22,8 @@ struct Frame {
   std::uint32_t pad =
       format::kNoBlock;  // the landing pad it went through last, as long as it is not in a loop
   InlineStackId inlined = 0;  // the inlined functions that it is in
+  InlineStackId inlinedAtLine = 0;  // that it was in when it last ran code of a line
+  InlinedCalls inlinedCalls;  // of these, and of those that it was in
   std::uint64_t returnedTo = 0;  // return points it was seen at, as a bloom filter
   bool seenWhole = false;  // from its entry on
   bool direct = false;  // the frame below called it, with nothing between them

@@ -136,11 +136,23 @@ model::FunctionId TraceNames::inlinedFunction(std::uint32_t module, const LineFr
   return at->second;
 }
 
+// What is not told apart by debug information is one instance.
+InlinedInstance TraceNames::inlinedInstance(model::FunctionId function, std::uint64_t instance) {
+  const auto next = static_cast<InlinedInstance>(m_instances.size() + 1);
+  return m_instances.try_emplace({function, instance}, next).first->second;
+}
+
 InlineStackId TraceNames::inlineStackId(std::uint32_t module, const LineRange& range) {
   if (range.frames.size() < 2) return 0;
-  std::vector<model::FunctionId> stack;
-  for (std::size_t i = range.frames.size() - 1; i-- > 0;)
-    stack.push_back(inlinedFunction(module, range.frames[i]));
+  std::vector<InlinedFunction> stack;
+  for (std::size_t i = range.frames.size() - 1; i-- > 0;) {
+    const auto function = inlinedFunction(module, range.frames[i]);
+    const LineFrame& caller = range.frames[i + 1];
+    stack.push_back({.function = function,
+                     .instance = inlinedInstance(function, range.frames[i].instance),
+                     .file = fileId(caller.file),
+                     .line = caller.line});
+  }
   const auto [at, added] = m_inlineIds.try_emplace(stack, static_cast<InlineStackId>(m_inlineStacks.size()));
   if (added) m_inlineStacks.push_back(stack);
   return at->second;
@@ -297,6 +309,7 @@ void TraceNames::freeze(model::Trace& trace) {
   trace.exceptionTypes = std::move(m_exceptionTypes);
   m_lines.clear();
   m_inlineIds.clear();
+  m_instances.clear();
   m_fileIds.clear();
   for (auto& module : m_perModule) module.inlined.clear();
 }

@@ -13,13 +13,14 @@
 #include <unordered_map>
 #include <vector>
 
+#include "loader/reconstruct/inlined_calls.h"
 #include "loader/reconstruct/module_table.h"
 #include "loader/symbols/line_source.h"
 #include "model/trace.h"
 
 namespace traceback::loader {
 
-// The functions that the compiler inlined at a place, outermost first. Number 0 is "none".
+// What the compiler inlined at a place, outermost first. Number 0 is "none".
 using InlineStackId = std::uint32_t;
 
 // A stretch of a block with one line.
@@ -67,7 +68,7 @@ class TraceNames {
   MapFunction wholeOf(std::uint32_t module, MapFunction function) const;
   // Whether it is its module's own kThrower.
   bool isThrower(std::uint32_t module, MapFunction function) const;
-  std::span<const model::FunctionId> inlineStack(InlineStackId id) const { return m_inlineStacks[id]; }
+  std::span<const InlinedFunction> inlineStack(InlineStackId id) const { return m_inlineStacks[id]; }
   bool hasLines(std::uint32_t module) const { return m_hasLines[module]; }
 
   // Ends the filling, and hands over the tables of functions, files and types.
@@ -96,6 +97,7 @@ class TraceNames {
   void findWholes(std::uint32_t module);
   std::vector<BlockLine> resolveBlock(std::uint32_t module, const format::BlockEntry& block);
   model::FunctionId inlinedFunction(std::uint32_t module, const LineFrame& frame);
+  InlinedInstance inlinedInstance(model::FunctionId function, std::uint64_t instance);
   model::FileId fileId(std::string_view path);
   void addChecksums();
   InlineStackId inlineStackId(std::uint32_t module, const LineRange& range);
@@ -106,8 +108,9 @@ class TraceNames {
   std::vector<PerModule> m_perModule;
   std::vector<Range> m_ranges;
   std::vector<BlockLine> m_blockLines;
-  std::vector<std::vector<model::FunctionId>> m_inlineStacks;
-  std::map<std::vector<model::FunctionId>, InlineStackId> m_inlineIds;
+  std::vector<std::vector<InlinedFunction>> m_inlineStacks;
+  std::map<std::vector<InlinedFunction>, InlineStackId> m_inlineIds;
+  std::map<std::pair<model::FunctionId, std::uint64_t>, InlinedInstance> m_instances;
   std::vector<model::Function> m_functions;
   std::vector<model::SourceFile> m_files;
   std::unordered_map<std::string, model::FileId> m_fileIds;

@@ -176,7 +176,8 @@ class Walker {
   bool samePart(const ResolvedDag& dag, const Frame& frame) const;
 
   // walker_entries.cpp: entries
-  void setInlined(InlineStackId inlined, std::uint16_t flags);
+  void enterInlined(const BlockLine& line);
+  void leaveInlined(std::size_t kept, std::uint16_t flags);
   void showLine(const BlockLine& line, std::uint32_t start, std::uint32_t last, std::uint16_t flags);
   void gap(model::GapCause cause);
   void noteReading(model::Entry& pending) const;

@@ -354,13 +354,13 @@ void Walker::pushFrame(const ResolvedDag& dag, std::int32_t depth, bool whole) {
 }
 
 void Walker::leave(std::uint16_t flags) {
-  setInlined(0, flags);
-  const auto frame = m_stack.top();
+  leaveInlined(0, flags);
   auto entry = make(model::EntryKind::Return);
   entry.flags |= flags;
   emit(entry);
+  const auto depth = m_stack.top().depth;
   m_stack.pop();
-  if (m_stack.empty()) m_state.outerDepth = frame.depth - 1;
+  if (m_stack.empty()) m_state.outerDepth = depth - 1;
 }
 
 }  // namespace traceback::loader

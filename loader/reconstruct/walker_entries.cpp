@@ -29,7 +29,7 @@ Entry Walker::make(EntryKind kind) const {
     const auto& frame = m_stack.top();
     const auto inlined = m_names.inlineStack(frame.inlined);
     entry.module = {frame.module};
-    entry.function = inlined.empty() ? frame.function : inlined.back();
+    entry.function = inlined.empty() ? frame.function : inlined.back().function;
   }
   return entry;
 }
@@ -115,33 +115,60 @@ void Walker::noteSeen(const Shown& before) {
   if (line != nullptr) line->flags |= model::kEntryAtOtherFault;
 }
 
-// Leaves and enters inlined functions until the top frame is in these.
-void Walker::setInlined(InlineStackId inlined, std::uint16_t flags) {
-  if (m_stack.top().inlined == inlined) return;
-  const auto old = m_names.inlineStack(m_stack.top().inlined);
-  const auto now = m_names.inlineStack(inlined);
-  const auto common = static_cast<std::size_t>(std::ranges::mismatch(old, now).in1 - old.begin());
+// Leaves inlined functions until the top frame is in so many of them.
+void Walker::leaveInlined(std::size_t kept, std::uint16_t flags) {
+  const auto left = m_names.inlineStack(m_stack.top().inlined);
+  if (left.size() == kept) return;
   auto entry = make(EntryKind::Return);
-  const auto depth = m_stack.top().depth;
   entry.flags |= model::kEntryInlined | flags;
-  for (auto i = old.size(); i-- > common;) {
-    entry.function = old[i];
-    entry.depth = depth + static_cast<std::int32_t>(i) + 1;
+  for (auto i = left.size(); i-- > kept;) {
+    entry.function = left[i].function;
+    entry.depth = m_stack.top().depth + static_cast<std::int32_t>(i) + 1;
     emit(entry);
   }
-  entry.kind = EntryKind::Call;
-  for (auto i = common; i < now.size(); ++i) {
-    entry.function = now[i];
-    entry.depth = depth + static_cast<std::int32_t>(i) + 1;
+  if (kept == 0) m_stack.changeTop().inlined = 0;
+}
+
+// Leaves and enters inlined functions until the top frame is in those of the line. Code of no line is the
+// compiler's own: what is left for that is not left by the call.
+void Walker::enterInlined(const BlockLine& line) {
+  const auto shown = m_stack.top().inlined;
+  if (line.inlined == 0 && shown == 0 && !m_stack.top().inlinedCalls.anyRan()) return;
+  auto& frame = m_stack.changeTop();
+  const auto now = m_names.inlineStack(line.inlined);
+  const auto commonWith = [&](InlineStackId other) {
+    if (other == line.inlined) return now.size();
+    return static_cast<std::size_t>(std::ranges::mismatch(m_names.inlineStack(other), now).in2 - now.begin());
+  };
+  auto kept = commonWith(shown),
+       stayed = shown == frame.inlinedAtLine ? kept : commonWith(frame.inlinedAtLine);
+  if (line.line != 0) {
+    frame.inlinedCalls.run(line.start, now.size());
+    frame.inlinedAtLine = line.inlined;
+    stayed = frame.inlinedCalls.underWayOf(now.first(stayed));
+    kept = std::min(kept, stayed);
+  }
+  if (shown == line.inlined && kept == now.size()) return;
+  leaveInlined(kept, 0);
+  frame.inlined = line.inlined;
+  auto entry = make(EntryKind::Call);
+  for (auto i = kept; i < now.size(); ++i) {
+    const bool begins = i >= stayed && frame.inlinedCalls.enter(now[i].instance, i + 1);
+    entry.flags = contextFlags() | model::kEntryInlined;
+    if (!begins) entry.flags |= model::kEntryResumed;
+    entry.function = now[i].function;
+    entry.file = now[i].file;
+    entry.line = now[i].line;
+    entry.address = entry.last = {line.start};
+    entry.depth = frame.depth + static_cast<std::int32_t>(i) + 1;
     emit(entry);
   }
-  m_stack.changeTop().inlined = inlined;
 }
 
 // Folds with the line before it if that is the same one, going on further down: two blocks of one line.
 // Going back up is another execution of it.
 void Walker::showLine(const BlockLine& line, std::uint32_t start, std::uint32_t last, std::uint16_t flags) {
-  setInlined(line.inlined, 0);
+  enterInlined(line);
   auto entry = make(EntryKind::Line);
   entry.flags |= flags | m_nextLineFlags;
   if (line.inlined != 0) entry.flags |= model::kEntryInlined;

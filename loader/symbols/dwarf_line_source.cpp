@@ -24,6 +24,7 @@ constexpr std::size_t kMostUnitRanges = 16'000'000;
 
 // What one compilation unit says. Immutable once read.
 struct Unit {
+  std::uint32_t index = 0;
   std::vector<LineRow> rows;
   FunctionTree functions;
 };
@@ -137,6 +138,7 @@ const Unit& DwarfLineSource::unit(std::uint32_t index) const {
   std::unique_ptr<const Unit>& unit = m_units[index];
   if (!unit) {
     auto read = std::make_unique<Unit>();
+    read->index = index;
     Dwarf_Die die = m_unitDies[index], code = m_codeDies[index];
     read->rows = readLines(&die, m_paths);
     read->functions = readFunctions(&code, m_paths);
@@ -184,6 +186,8 @@ std::vector<LineFrame> DwarfLineSource::framesOf(const Unit& unit, std::uint32_t
     const FunctionNode& function = unit.functions.nodes[index];
     frame.function = nameOf(function);
     frame.functionStart = function.start;
+    const bool isInlined = function.parent != FunctionNode::kNone;
+    frame.instance = isInlined ? (std::uint64_t{unit.index} << 32 | index) + 1 : 0;
     frames.push_back(frame);
     frame.file = function.callFile;
     frame.line = function.callLine;

@@ -27,6 +27,7 @@ struct LineFrame {
   std::uint32_t line = 0;     // 0: none (compiler-made code)
   model::VirtAddr
       functionStart;  // of an inlined frame: the entry of this inlined instance; else of the function
+  std::uint64_t instance = 0;  // of an inlined frame: which one of the module's it is; 0: not known
 };
 
 // A stretch of addresses with one line and one stack of inlined frames.

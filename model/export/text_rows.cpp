@@ -44,7 +44,8 @@ std::string TextRows::row(const Entry& entry, std::int32_t outermost) const {
   const std::string indent = tree ? indentOf(entry.depth - outermost) : std::string();
   if (entry.kind == EntryKind::Call) {
     // The callee is one deeper than the line that calls it.
-    return std::format("{:{}}{}{}()", "", kPlaceWidth + 2, tree ? indentOf(entry.depth - outermost - 1) : "",
+    const std::string place = entry.line != 0 ? placeText(m_trace, entry) : std::string();
+    return std::format("{:{}}  {}{}()", place, kPlaceWidth, tree ? indentOf(entry.depth - outermost - 1) : "",
                        shortFunctionName(functionText(m_trace, entry.function)));
   }
   if (entry.kind != EntryKind::Line) {

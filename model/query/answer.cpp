@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "model/call_tree.h"
+#include "model/executions.h"
 #include "model/query/patterns.h"
 #include "model/query/running_stack.h"
 #include "model/query/stack_pattern.h"
@@ -74,17 +75,11 @@ class Test {
   std::optional<LineSet> m_lines;
 };
 
-std::optional<EntryIndex> positionOf(const ThreadTrace& thread, EntryIndex index, EntryKind kind) {
-  if (isSteppable(kind)) return index;
-  return kind == EntryKind::Return ? thread.previousAtMost(index, INT32_MAX)
-                                   : thread.nextAtMost(index, INT32_MAX);
-}
-
 bool isEvent(EventKind event, const Entry& entry) {
   const EntryKind kind = entry.kind;
   switch (event) {
     case EventKind::Enter:
-      return kind == EntryKind::Call;
+      return beginsCall(entry);
     case EventKind::Exit:
       return kind == EntryKind::Return;
     case EventKind::Block:
@@ -118,9 +113,11 @@ class PlaceTest {
       if (m_functions->contains({i}) && !trace.functions[i].untraced.empty()) return &trace.functions[i];
     return nullptr;
   }
-  bool isRunBy(const Entry& entry) const {
-    return m_lines ? entry.kind == EntryKind::Line && m_lines->contains(entry.file, entry.line)
-                   : entry.kind == EntryKind::Call && m_functions->contains(entry.function);
+  bool isRunBy(const ThreadTrace& thread, EntryIndex index, const Entry& entry) const {
+    if (m_lines)
+      return runsLine(entry) && m_lines->contains(entry.file, entry.line) &&
+             (entry.kind == EntryKind::Line || !continuesLine(thread, index, entry));
+    return beginsCall(entry) && m_functions->contains(entry.function);
   }
   // Calls that were under way when the trace begins have no entry; they are found by their first one.
   std::vector<EntryIndex> underWay(const ThreadTrace& thread) const {
@@ -153,7 +150,7 @@ class Answering {
     const auto isCandidate = [&](const Entry& entry) { return isEvent(asked.event, entry); };
     const auto visit = [&](EntryIndex index, const Entry& entry) {
       if (!isEvent(asked.event, entry)) return true;
-      const auto position = positionOf(thread, index, entry.kind);
+      const auto position = standingPlace(thread, index, entry.kind);
       // Where one stands already is not gone to.
       if (asked.from == Goto::From::Current && position == m_from.at) return true;
       if (!fits(thread, index, entry, position)) return !m_answer.cancelled;
@@ -179,7 +176,7 @@ class Answering {
     bool anyInlined = false;
     eachThread([&](ThreadIndex number, const ThreadTrace& thread) {
       const auto add = [&](EntryIndex index, const Entry& entry) {
-        const auto position = positionOf(thread, index, entry.kind);
+        const auto position = standingPlace(thread, index, entry.kind);
         if (!fits(thread, index, entry, position)) return !m_answer.cancelled;
         anyInlined = anyInlined || (entry.kind == EntryKind::Call && (entry.flags & kEntryInlined) != 0);
         return addRow({number, index, position, {}});
@@ -190,13 +187,14 @@ class Answering {
         if (!add(index, thread.entry(index))) return;
       }
       forward(thread, 0, [&](EntryIndex index, const Entry& entry) {
-        return !place.isRunBy(entry) || add(index, entry);
+        return !place.isRunBy(thread, index, entry) || add(index, entry);
       });
     });
     if (m_answer.rows.empty() && !m_answer.cancelled) noteNever(place);
     if (anyInlined)
       m_answer.note =
-          "an inlined call may be here more than once: the compiler mixes its code with the caller's";
+          "of inlined calls more or fewer may be here than there were: the compiler mixes their code with "
+          "the caller's";
     return std::move(m_answer);
   }
 
@@ -213,7 +211,7 @@ class Answering {
       };
       for (const EntryIndex index : from.underWay(thread)) begin(index, index);
       forward(thread, 0, [&](EntryIndex index, const Entry& entry) {
-        if (to.isRunBy(entry)) {
+        if (to.isRunBy(thread, index, entry)) {
           for (AnswerRow& row : open) {
             // That of a call that was under way may come before the first place to stand at in it.
             row.match = std::min(row.match, index);
@@ -222,7 +220,7 @@ class Answering {
           }
           open.clear();
         }
-        if (from.isRunBy(entry)) begin(index, positionOf(thread, index, entry.kind));
+        if (from.isRunBy(thread, index, entry)) begin(index, standingPlace(thread, index, entry.kind));
         return true;
       });
     });
@@ -296,7 +294,7 @@ class Answering {
       m_stack.enter(batch[i]);
       if (!isCandidate(batch[i])) continue;
       const EntryIndex index = begin + i;
-      const bool fit = fits(thread, index, batch[i], positionOf(thread, index, batch[i].kind));
+      const bool fit = fits(thread, index, batch[i], standingPlace(thread, index, batch[i].kind));
       if (m_answer.cancelled) return false;
       m_fits.emplace(index, fit);
     }
@@ -342,7 +340,7 @@ class Answering {
     if (place.unknown())
       m_answer.note += "; nothing in it has that name";
     else if (place.isOfLines())
-      m_answer.note += "; a line all of whose code is inlined leaves no entry of its own";
+      m_answer.note += "; a line of which the compiler left no code leaves no entry";
     if (const Function* function = place.untraced(m_trace))
       m_answer.note +=
           std::format("; but calls of {} leave no records, for {}", function->name, function->untraced);

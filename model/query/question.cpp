@@ -58,9 +58,10 @@ class Parser {
   }
   Problem expected(std::string_view what) const {
     const auto& next = m_tokens.peek();
-    return wrong(next.offset, m_tokens.atEnd()
-                                  ? std::format("{} is missing", what)
-                                  : std::format("{} must stand here, not '{}'", what, next.text));
+    if (m_tokens.atEnd()) return wrong(next.offset, std::format("{} is missing", what));
+    const bool isBracket = next.text == "<" || next.text == "(";
+    return wrong(next.offset, std::format("{} must stand here, not '{}'{}", what, next.text,
+                                          isBracket ? "; a name that holds it stands in \"quotes\"" : ""));
   }
   static Problem unknownVerb(const Tokens::Token& verb) {
     return wrong(verb.offset, "a question begins with goto, next, previous, calls, lines, between or never");

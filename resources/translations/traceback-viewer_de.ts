@@ -2290,6 +2290,14 @@ von der Befehlszeile</translation>
         <translation>Der Compiler hat diesen Aufruf eingebettet.</translation>
     </message>
     <message>
+        <source>goes on</source>
+        <translation>geht weiter</translation>
+    </message>
+    <message>
+        <source>The compiler mixed this call with the code around it: it began further up.</source>
+        <translation>Der Compiler hat diesen Aufruf mit dem Code ringsum vermischt: Er begann weiter oben.</translation>
+    </message>
+    <message>
         <source>tail call</source>
         <translation>Endaufruf</translation>
     </message>

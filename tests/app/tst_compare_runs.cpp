@@ -75,6 +75,24 @@ class CompareRuns : public QObject {
              text.out.constData());
   }
 
+  void furtherDifferencesAreShownIfAskedFor() {
+    const QString good = record("calm", {"words", "12", "34", "5", "6", "78", "9"}),
+                  bad = record("rough", {"words", "12", "3x", "5", "6", "7y", "9"});
+    const auto partings = [&](const QStringList& options) {
+      const Ran ran =
+          m_line.traceback(QStringList{"compare", "--format", "json"} + options + QStringList{good, bad});
+      return QJsonDocument::fromJson(ran.out).object()["partings"].toArray().size();
+    };
+    QCOMPARE(partings({}), 1);
+    QCOMPARE(partings({"--differences", "2"}), 2);
+    const Ran one = compare(good, bad, {"--context", "2"});
+    QCOMPARE(marked(one.out, '>').count("no number"), 1);
+    const Ran both = compare(good, bad, {"--context", "2", "--differences", "9"});
+    QCOMPARE(marked(both.out, '>').count("no number"), 2);
+    QVERIFY2(both.out.contains(" equal entries\n"), both.out.constData());
+    QVERIFY(both.out.startsWith(one.out.trimmed()));
+  }
+
   void moreRoundsAreCounted() {
     const Ran ran = m_line.traceback(
         {"compare", record("few", {"rounds", "10", "-1"}), record("many", {"rounds", "25", "-1"})});

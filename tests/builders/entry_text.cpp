@@ -78,7 +78,8 @@ std::string entryText(const model::Trace& trace, const model::Entry& entry) {
                                                             {model::kEntryPartial, " partial"},
                                                             {model::kEntryInterrupted, " interrupted"},
                                                             {model::kEntryCatch, " catch"},
-                                                            {model::kEntryAtOtherFault, " other-fault"}};
+                                                            {model::kEntryAtOtherFault, " other-fault"},
+                                                            {model::kEntryResumed, " resumed"}};
   for (const auto& [flag, word] : flags) {
     if ((entry.flags & flag) != 0) text += word;
   }

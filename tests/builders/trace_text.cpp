@@ -27,7 +27,8 @@ constexpr Word kFlags[] = {{"fault", kEntryFault},
                            {"partial", kEntryPartial},
                            {"interrupted", kEntryInterrupted},
                            {"catch", kEntryCatch},
-                           {"across", kEntryAcrossReading}};
+                           {"across", kEntryAcrossReading},
+                           {"resumed", kEntryResumed}};
 constexpr Word kGaps[] = {{"overwritten", static_cast<std::uint32_t>(GapCause::Overwritten)},
                           {"damaged", static_cast<std::uint32_t>(GapCause::Damaged)},
                           {"missing-map", static_cast<std::uint32_t>(GapCause::MissingMap)},
@@ -149,7 +150,12 @@ class Reader {
     Entry call;
     call.kind = EntryKind::Call;
     call.file = m_open.empty() ? FileId{} : m_open.back().call.file;
-    if (at < words.size() && !find(kFlags, words[at])) call.file = fileId(words[at++]);
+    if (at < words.size() && words[at] != "from" && !find(kFlags, words[at])) call.file = fileId(words[at++]);
+    std::uint64_t site = 0;
+    if (at + 1 < words.size() && words[at] == "from") {
+      if (m_open.empty() || !number(words[at + 1], site)) wrong("'from' needs a line of a call around it");
+      at += 2;
+    }
     call.flags = flags(words, at);
     call.depth = static_cast<std::int32_t>(m_open.size());
     call.module = ModuleId{0};
@@ -158,6 +164,12 @@ class Reader {
     call.time = m_time;
     m_open.push_back({indent, call});
     if (words[0] == "call") {
+      if (site != 0) {
+        const Entry& around = m_open[m_open.size() - 2].call;
+        call.file = around.file;
+        call.line = static_cast<std::uint32_t>(site);
+        call.address = call.last = {around.address.value + 4 * site};
+      }
       call.flags &= static_cast<std::uint16_t>(~kEntryInterrupted);
       m_entries.push_back(call);
     }

@@ -21,6 +21,7 @@
 //
 //   thread TID NAME   the following is this thread's; without it there is one, tid 1, called main
 //   call FUNC [FILE]  control enters FUNC; FILE as in the enclosing call if left out, relative to /src
+//   call FUNC [FILE] from N ...  an inlined one: line N of the call around it makes it
 //   in FUNC [FILE]    inside FUNC, whose Call was not seen
 //   N [xCOUNT]        line N ran (COUNT times); N=0: a block without line information
 //   signal N | exception [TYPE] | gap [overwritten|damaged|missing-map|path-unknown] | sync [N]
@@ -29,7 +30,8 @@
 //   until TICKS       nothing of the thread ran after; `ended TICKS`: and it had ended by then
 //   end               nothing; only its indentation counts
 //
-// Words after these set flags: fault inlined untraced handler tail partial interrupted catch across. On a
+// Words after these set flags: fault inlined untraced handler tail partial interrupted catch across
+// resumed. On a
 // `call` line, `interrupted` is of its Return; `inlined` and `handler` also of the lines directly in it and
 // of its Return.
 // `#` begins a comment.

@@ -62,6 +62,21 @@ class LineInParts : public TableOfLines {
   }
 };
 
+// f's block a ends with a call of "small" that is inlined there, and so does x begin with one; y goes on with
+// the latter.
+class CallsInARow : public TableOfLines {
+ protected:
+  static loader::LineFrame small(std::uint32_t line, std::uint64_t instance) {
+    return {
+        .function = "small", .file = "/src/prog.c", .line = line, .functionStart = {}, .instance = instance};
+  }
+  std::vector<loader::LineRange> all() const override {
+    return {range(0x2000, 0x2004, {frame("f", 20)}), range(0x2004, 0x2008, {small(31, 1), frame("f", 21)}),
+            range(0x2008, 0x200c, {small(31, 2), frame("f", 22)}), range(0x200c, 0x2010, {frame("f", 23)}),
+            range(0x2010, 0x2014, {small(32, 2), frame("f", 22)})};
+  }
+};
+
 std::unique_ptr<loader::LineSource> tableOfLines(const loader::ModuleFiles&, std::string&) {
   return std::make_unique<TableOfLines>();
 }
@@ -134,6 +149,34 @@ class LinesTest : public QObject {
     QVERIFY((thread.entry(1).flags & model::kEntrySkips) != 0);
     QCOMPARE(thread.code(4), std::vector<model::CodeRange>{parts[0]});
     QVERIFY((thread.entry(4).flags & model::kEntrySkips) == 0);
+  }
+
+  void inlinedCallsInARowAreToldApartAndOneThatIsLeftGoesOn() {
+    const auto got = reconstruct(
+        {.map = kLoop,
+         .ring = "f.a x y\nthread-end\n",
+         .lines = [](const loader::ModuleFiles&, std::string&) { return std::make_unique<CallsInARow>(); }});
+    compare(got.text, R"(
+    call f
+    f:20
+      call small inlined
+      small:31 inlined
+      return small inlined
+      call small inlined
+      small:31 inlined
+      return small inlined
+    f:23
+      call small inlined resumed
+      small:32 inlined
+      return small inlined
+    return f
+    sync 2
+    )");
+    const auto first = got.thread().entry(2), second = got.thread().entry(5);
+    QCOMPARE(first.line, 21U);
+    QCOMPARE(second.line, 22U);
+    QCOMPARE(got.trace().file(second.file)->path, std::string("/src/prog.c"));
+    QCOMPARE(second.address.value, std::uint64_t{0x2008});
   }
 
   void faultInAnInlinedFunction() {

@@ -1,5 +1,6 @@
 #include <QTest>
 
+#include "model/executions.h"
 #include "model/line_counts.h"
 #include "model/queries.h"
 #include "tests/builders/trace_text.h"

@@ -1,6 +1,5 @@
 #include <QTest>
 
-#include "model/line_counts.h"
 #include "model/queries.h"
 #include "tests/builders/trace_text.h"
 
@@ -44,51 +43,6 @@ class QueryTest : public QObject {
   Q_OBJECT
 
  private slots:
-  void aLineThatGoesOnAfterACallIsOneExecution() {
-    std::vector<Entry> entries;
-    const auto add = [&entries](EntryKind kind, std::int32_t depth, std::uint32_t line,
-                                std::uint64_t address) {
-      Entry entry;
-      entry.kind = kind;
-      entry.depth = depth;
-      entry.module = {0};
-      entry.file = {0};
-      entry.line = line;
-      entry.address = entry.last = {address};
-      entries.push_back(entry);
-    };
-    for (int round = 0; round < 2; ++round) {
-      add(EntryKind::Line, 0, 7, 0x100);
-      add(EntryKind::Call, 1, 0, 0x200);
-      add(EntryKind::Line, 1, 9, 0x200);
-      add(EntryKind::Return, 1, 0, 0x200);
-      add(EntryKind::Line, 0, 7, 0x104);
-    }
-    const auto thread = threadOf(entries, 3);
-    QCOMPARE(matches(findAll(*thread, LineQuery{FileId{0}, 7}, 100)), (QList<EntryIndex>{0, 4, 5, 9}));
-    QCOMPARE(matches(findAll(*thread, LineQuery{FileId{0}, 7, true}, 100)), (QList<EntryIndex>{0, 5}));
-    QCOMPARE(executionStart(*thread, 9), EntryIndex(5));
-    QCOMPARE(executionStart(*thread, 4), EntryIndex(0));
-    QCOMPARE(executionStart(*thread, 2), EntryIndex(2));
-    QCOMPARE(matches(findAll(*thread, AddressQuery{ModuleId{0}, VirtAddr{0x104}}, 100)),
-             (QList<EntryIndex>{4, 9}));
-  }
-  void aLineThatGoesOnAfterAnUntracedCallIsOneExecution() {
-    std::vector<Entry> entries(5);
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      entries[i].module = {0};
-      entries[i].file = {0};
-      entries[i].line = 7;
-      entries[i].address = entries[i].last = {0x100 + 4 * (i % 2)};
-      entries[i].flags = i % 2 == 0 ? kEntryUntracedCall : 0;
-    }
-    Trace trace;
-    trace.threads.push_back(threadOf(entries, 2));
-    const ThreadTrace& thread = *trace.threads[0];
-    QCOMPARE(matches(findAll(thread, LineQuery{FileId{0}, 7, true}, 100)), (QList<EntryIndex>{0, 2, 4}));
-    QCOMPARE(countLines(trace).of(FileId{0}, 7), 3U);
-    QCOMPARE(linesOfCall(thread, activeCalls(thread, 0).front(), 0).lines.front().count, 3U);
-  }
   void eventsAreFoundByKindAndAllOfThem() {
     const auto trace =
         traceOf("call main main.c\n 10\n gap damaged\n signal 11\n 11\n exception\n 12 fault\n");

@@ -4,6 +4,7 @@
 #include <format>
 
 #include "model/call_tree.h"
+#include "model/queries.h"
 #include "model/query/answer.h"
 #include "model/query/patterns.h"
 #include "tests/builders/trace_text.h"
@@ -176,6 +177,8 @@ class QuestionTest : public QObject {
     QCOMPARE(problemOf(""), "0: a question begins with goto, next, previous, calls, lines, between or never");
     QCOMPARE(problemOf("goto here forward signal"), "5: current, first or last must stand here, not 'here'");
     QCOMPARE(problemOf("next"), "4: func_enter, func_exit, block_entry, exception or signal is missing");
+    QCOMPARE(problemOf("calls(push<int>)"),
+             "10: ')' must stand here, not '<'; a name that holds it stands in \"quotes\"");
     QCOMPARE(problemOf("next signal 0"), "12: a count from 1, or where must stand here, not '0'");
     QCOMPARE(problemOf("calls(f) f"), "9: 'f' is too much");
     QCOMPARE(problemOf("calls(f.c:3)"), "0: calls() takes the name of a function");
@@ -388,10 +391,10 @@ class QuestionTest : public QObject {
     const Asked story;
     QVERIFY(story.ask("never(main.c:11)").note.starts_with("it ran"));
     QCOMPARE(story.ask("never(main.c:99)").rows.size(), 0u);
-    QCOMPARE(
-        story.ask("never(main.c:99)").note,
-        "never, in what the trace holds; what ran in its 1 gap is not known; a line all of whose code is "
-        "inlined leaves no entry of its own");
+    QCOMPARE(story.ask("never(main.c:99)").note,
+             "never, in what the trace holds; what ran in its 1 gap is not known; a line of which the "
+             "compiler left "
+             "no code leaves no entry");
     QVERIFY(story.ask("never(nowhere.c:1)").note.ends_with("nothing in it has that name"));
   }
 
@@ -400,9 +403,47 @@ class QuestionTest : public QObject {
     const auto noteOf = [&](const char* question) {
       return answer(*trace, {ThreadIndex{0}, {}}, *parseQuestion(question), 9).note;
     };
-    QVERIFY(noteOf("calls(small)").starts_with("an inlined call may be here more than once"));
+    QVERIFY(noteOf("calls(small)").starts_with("of inlined calls more or fewer may be here"));
     QCOMPARE(noteOf("calls(main)"), std::string());
     QVERIFY(noteOf("never(small)").starts_with("it ran"));
+  }
+
+  void aLineAllOfWhoseCodeIsInlinedRan() {
+    const auto trace = traceOf(R"(
+call main main.c
+  10
+  call small small.c from 12 inlined
+    5
+  13
+)");
+    const auto ask = [&](const char* question) {
+      return answer(*trace, {ThreadIndex{0}, {}}, *parseQuestion(question), 9);
+    };
+    QVERIFY(ask("never(main.c:12)").note.starts_with("it ran"));
+    const Answer lines = ask("lines(main.c:12)");
+    QCOMPARE(lines.rows.size(), 1u);
+    QCOMPARE(lines.rows.front().match, EntryIndex{2});
+    QCOMPARE(lines.rows.front().position, EntryIndex{3});
+    QCOMPARE(ask("between(main.c:12, main.c:13)").rows.size(), 1u);
+    QVERIFY(ask("never(main.c:11)").note.starts_with("never"));
+  }
+
+  void whatGoesOnIsNoCallOfItsOwn() {
+    const auto trace = traceOf(R"(
+call main main.c
+  call small small.c from 12 inlined
+    5
+  13
+  call small small.c from 12 inlined resumed
+    6
+)");
+    const auto rowsOf = [&](const char* question) {
+      return answer(*trace, {ThreadIndex{0}, {}}, *parseQuestion(question), 9).rows.size();
+    };
+    QCOMPARE(rowsOf("calls(small)"), 1u);
+    QCOMPARE(rowsOf("goto first forward func_enter 2"), 1u);
+    QCOMPARE(rowsOf("goto first forward func_enter 3"), 0u);
+    QCOMPARE(findAll(*trace->threads[0], FunctionQuery{{FunctionId{1}}}, 9).hits.size(), 1u);
   }
 
   void ofWhatLeavesNoRecordsItIsNotSaidThatItNeverRan() {

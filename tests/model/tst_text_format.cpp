@@ -32,7 +32,9 @@ class TextFormatTest : public QObject {
     QCOMPARE(textOf("in visit parser.c\n  120 fault partial\n", 0),
              std::string("parser.c:120  visit [fault, cut short]"));
     QCOMPARE(textOf("in visit parser.c\n  0\n", 0), std::string("prog+0x1000  visit"));
-    QCOMPARE(textOf("call visit parser.c inlined\n", 0), std::string("call visit  parser.c [inlined]"));
+    QCOMPARE(textOf("call visit parser.c\n", 0), std::string("call visit"));
+    QCOMPARE(textOf("call main main.c\n  call visit parser.c from 12 inlined\n    120\n", 1),
+             std::string("call visit  main.c:12 [inlined]"));
     QCOMPARE(textOf("call visit parser.c interrupted\n  1\nend\n", 2),
              std::string("return from visit [unwound]"));
     QCOMPARE(textOf("in visit parser.c\n  signal 11\n", 0), std::string("SIGSEGV  prog+0x0"));
@@ -43,7 +45,7 @@ class TextFormatTest : public QObject {
              std::string("C++ exception std::bad_alloc  prog+0x0"));
     QCOMPARE(textOf("sync 12\n", 0), std::string("waits for files or connections"));
     QCOMPARE(textOf("sync 99\n", 0), std::string("sync"));
-    QCOMPARE(textOf("call _ZN1a5visitEi a.cpp\n", 0), std::string("call a::visit(int)  a.cpp"));
+    QCOMPARE(textOf("call _ZN1a5visitEi a.cpp\n", 0), std::string("call a::visit(int)"));
   }
 
   void everyKindHasAName() {

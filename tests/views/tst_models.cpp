@@ -250,6 +250,18 @@ in main main.c
     QCOMPARE(calls.index(2, 1).data().toString(), QStringLiteral("main.c:33"));
   }
 
+  void anInlinedCallStandsWhereItWasMadeThoughThatLineHasNoCode() {
+    const auto trace = tests::traceOf(
+        "call main main.c\n  10\n  call small small.c from 12 inlined\n    5\n    call less less.c\n      "
+        "7\n");
+    views::CallsModel calls;
+    const Rules tester(calls);
+    calls.show(trace, {0}, tests::lineAt(*trace->threads[0], 7));
+    QCOMPARE(calls.index(1, 1).data().toString(), QStringLiteral("small.c:5"));
+    QCOMPARE(calls.index(2, 1).data().toString(), QStringLiteral("main.c:12"));
+    QCOMPARE(calls.position(2), tests::lineAt(*trace->threads[0], 10));
+  }
+
   void longCallBringsItsLinesABatchAtATime() {
     const int lines = static_cast<int>(TreeModel::kBatch) * 6;
     const auto trace = tests::traceOf("call main main.c\n  10 x" + std::to_string(lines) + "\n", 64);

@@ -3,7 +3,8 @@
 #include <QCoreApplication>
 #include <unordered_set>
 
-#include "model/queries.h"
+#include "model/executions.h"
+#include "model/stepping.h"
 #include "views/common/formatting.h"
 
 namespace traceback::views {
@@ -39,12 +40,12 @@ Answer executionsOfText(const model::Trace& trace, SourceProvider& sources, cons
       if (stop.stop_requested()) break;
       for (const model::Entry& entry : thread.entries(at, kBatch)) {
         const model::EntryIndex index = at++;
-        if (entry.kind != model::EntryKind::Line || !lines.contains(keyOf(entry.file, entry.line)) ||
+        if (!model::runsLine(entry) || !lines.contains(keyOf(entry.file, entry.line)) ||
             model::continuesLine(thread, index, entry))
           continue;
         answer.more = answer.rows.size() >= limit;
         if (answer.more) break;
-        answer.rows.push_back({{i}, index, index, {}});
+        answer.rows.push_back({{i}, index, model::standingPlace(thread, index, entry.kind), {}});
       }
     }
   }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/queries.h"
+#include "model/executions.h"
 #include "model/stepping.h"
 
 namespace traceback::views {
@@ -68,7 +68,8 @@ ExecutedLines::Round ExecutedLines::round(model::EntryIndex at) const {
 }
 
 void ExecutedLines::add(const model::Entry& entry, model::EntryIndex index) {
-  if (entry.kind == model::EntryKind::Line && entry.address.value != 0) {
+  const bool runsLine = model::runsLine(entry) && model::executionDepth(entry) <= m_call->depth;
+  if ((entry.kind == model::EntryKind::Line || runsLine) && entry.address.value != 0) {
     // A way back makes a loop, from where it leads to as far as any way back to there begins.
     if (!m_direct.empty() && entry.address <= m_direct.back().address) {
       model::VirtAddr& end = m_loops[entry.address];
@@ -76,8 +77,10 @@ void ExecutedLines::add(const model::Entry& entry, model::EntryIndex index) {
     }
     m_direct.push_back({index, entry.address, entry.last});
   }
-  if (entry.kind != model::EntryKind::Line || !entry.file.valid() || entry.line == 0) return;
-  if (!model::goesOn(m_last, m_lastIndex, entry, index)) m_lines[entry.file][entry.line].push_back(index);
+  if (!runsLine) return;
+  if (!model::goesOn(m_last, m_lastIndex, entry, index))
+    m_lines[entry.file][entry.line].push_back(
+        model::standingPlace(*m_thread, index, entry.kind).value_or(index));
   m_last = entry;
   m_lastIndex = index;
 }
@@ -87,7 +90,7 @@ void ExecutedLines::lookAtLines(const model::ThreadTrace& thread, model::EntryIn
   std::vector<model::EntryIndex> before;
   std::optional<model::EntryIndex> place = at;
   for (std::size_t i = 0; i <= kReach; ++i) {
-    place = thread.previousAtMost(*place, span.depth);
+    place = thread.previousEdge(*place, span.depth);
     if (!place || *place < span.first) break;
     before.push_back(*place);
   }
@@ -100,7 +103,7 @@ void ExecutedLines::lookAtLines(const model::ThreadTrace& thread, model::EntryIn
   m_to = at;
   bool toEnd = false;
   for (std::size_t i = 0; i <= kReach; ++i) {
-    place = thread.nextAtMost(*place, span.depth);
+    place = thread.nextEdge(*place, span.depth);
     toEnd = !place || *place >= span.end;
     if (toEnd) break;
     add(thread.entry(*place), *place);

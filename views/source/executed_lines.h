@@ -28,8 +28,8 @@ class ExecutedLines {
 
   const std::optional<model::CallSpan>& call() const { return m_call; }
   bool complete() const { return m_complete; }
-  // Executions of the lines of a file directly in the call, oldest first. A line that goes on after a call
-  // that it made is one execution.
+  // Executions of the lines of a file directly in the call, oldest first, each by an entry to stand at. A
+  // line that goes on after a call that it made is one execution.
   const std::map<std::uint32_t, std::vector<model::EntryIndex>>& lines(model::FileId file) const;
   // The entries of the innermost loop's round that `at` is in, by the addresses that its lines go back to; of
   // the whole call, as far as it was looked at, if it is in none. `at` was given to lookAround.

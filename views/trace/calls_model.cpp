@@ -34,10 +34,22 @@ std::optional<model::EntryIndex> CallsModel::position(int row) const {
   return line;
 }
 
+// The inlined call that the row above stands for, if it is known which line made it: that may have no code of
+// its own.
+std::optional<model::Entry> CallsModel::inlinedFrom(int row) const {
+  if (row == 0) return std::nullopt;
+  const auto& call = m_calls[static_cast<std::size_t>(row) - 1].call;
+  if (!call) return std::nullopt;
+  const model::Entry entry = m_thread->entry(*call);
+  const bool isKnown = (entry.flags & model::kEntryInlined) != 0 && entry.line != 0;
+  return isKnown ? std::optional(entry) : std::nullopt;
+}
+
 QVariant CallsModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
   const model::CallSpan& call = m_calls[static_cast<std::size_t>(index.row())];
   const auto where = [this, &index] {
+    if (const auto site = inlinedFrom(index.row())) return place(*m_trace, *site);
     const auto at = position(index.row());
     return at ? place(*m_trace, m_thread->entry(*at)) : QString();
   };

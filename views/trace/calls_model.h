@@ -31,6 +31,8 @@ class CallsModel : public RowsModel {
   int rows() const override { return static_cast<int>(m_calls.size()); }
 
  private:
+  std::optional<model::Entry> inlinedFrom(int row) const;
+
   std::shared_ptr<const model::Trace> m_trace;
   const model::ThreadTrace* m_thread = nullptr;
   model::EntryIndex m_at = 0;

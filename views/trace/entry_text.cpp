@@ -205,11 +205,8 @@ QString EntryText::place(const model::Entry& entry, const model::CallSpan* call)
     const model::SourceFile* file = function != nullptr ? m_trace->file(function->file) : nullptr;
     if (file != nullptr && function->line != 0)
       return QStringLiteral("%1:%2").arg(fileName(file->path)).arg(function->line);
-    if (entry.kind != model::EntryKind::Call) return {};
-    // A Call entry has the callee's first instruction, whose line need not be that of its name.
-    model::Entry bare = entry;
-    bare.line = 0;
-    return views::place(*m_trace, bare);
+    // Of an inlined one, where it was called.
+    return entry.kind == model::EntryKind::Call ? views::place(*m_trace, entry) : QString();
   }
   switch (entry.kind) {
     case model::EntryKind::Line:
@@ -270,6 +267,10 @@ QList<Badge> EntryText::badges(const model::Entry& entry, const model::CallSpan*
   if (entry.kind == model::EntryKind::Call) {
     if (has(entry, model::kEntryInlined))
       result.append({Badge::Info, Words::tr("inlined"), Words::tr("The compiler inlined this call.")});
+    if (has(entry, model::kEntryResumed))
+      result.append(
+          {Badge::Info, Words::tr("goes on"),
+           Words::tr("The compiler mixed this call with the code around it: it began further up.")});
     if (has(entry, model::kEntryTailCall))
       result.append({Badge::Info, Words::tr("tail call"),
                      Words::tr("Reached by a jump: the caller's frame was gone already.")});

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <format>
+#include <span>
 
 #include "app/traceback/command.h"
 #include "app/traceback/output.h"
@@ -30,6 +31,7 @@ struct CompareCall {
   std::string good, bad;
   std::string threads;
   std::uint64_t context = 8;
+  std::uint64_t differences = 1;
   std::string format = "text";
   std::vector<std::string> sourcePaths;
 };
@@ -97,17 +99,25 @@ class Report {
   void json(const ThreadPair& pair, const Comparison& found) const {
     std::string notes;
     for (const auto& note : found.notes) notes += (notes.empty() ? "" : ",") + model::jsonString(note);
-    std::string parting = "null";
-    if (!found.differences.empty()) {
-      const Stretch& first = found.stretches[found.differences.front().first];
-      parting = std::format("{{\"left\":{},\"right\":{},\"known\":{}}}", first.left, first.right,
-                            first.kind != Stretch::Kind::Unknown);
+    std::string first = "null", all;
+    for (const model::Difference& each : shown(found)) {
+      const Stretch& begin = found.stretches[each.first];
+      const auto parting = std::format("{{\"left\":{},\"right\":{},\"known\":{}}}", begin.left, begin.right,
+                                       begin.kind != Stretch::Kind::Unknown);
+      if (all.empty()) first = parting;
+      all += (all.empty() ? "" : ",") + parting;
     }
     sayLine(
-        "{{\"left\":{},\"right\":{},\"same\":{},\"entries\":{},\"differences\":{},\"parting\":{},\"notes\":[{"
-        "}]}}",
+        "{{\"left\":{},\"right\":{},\"same\":{},\"entries\":{},\"differences\":{},\"parting\":{},"
+        "\"partings\":[{}],\"notes\":[{}]}}",
         number(pair.left), number(pair.right), found.same(), found.sameCount(), found.differences.size(),
-        parting, notes);
+        first, all, notes);
+  }
+
+  std::span<const model::Difference> shown(const Comparison& found) const {
+    return std::span(found.differences)
+        .first(
+            static_cast<std::size_t>(std::min<std::uint64_t>(found.differences.size(), m_call.differences)));
   }
 
   void text(const ThreadPair& pair, const Comparison& found) const {
@@ -131,17 +141,24 @@ class Report {
               more > 0 ? std::format("; {} more difference{} behind", more, more > 1 ? "s" : "") : "");
     }
     for (const auto& note : found.notes) sayLine("  ({})", model::printable(note));
-    if (!found.differences.empty()) parting(left, right, found);
+    std::uint64_t printed = 0;  // of what is the same behind the one before
+    for (const model::Difference& each : shown(found)) printed = parting(left, right, found, each, printed);
+    if (!found.differences.empty()) sayLine("");
   }
 
-  void parting(const model::ThreadTrace& left, const model::ThreadTrace& right,
-               const Comparison& found) const {
-    const model::Difference& difference = found.differences.front();
+  // Says how many entries of those that are the same behind it were printed.
+  std::uint64_t parting(const model::ThreadTrace& left, const model::ThreadTrace& right,
+                        const Comparison& found, const model::Difference& difference,
+                        std::uint64_t printed) const {
     const Stretch& first = found.stretches[difference.first];
-    sayLine("");
+    const bool isFirst = &difference == &found.differences.front();
+    if (isFirst) sayLine("");
     std::uint64_t before = 0;
-    if (difference.first > 0 && found.stretches[difference.first - 1].kind == Stretch::Kind::Same)
-      before = std::min(found.stretches[difference.first - 1].leftCount, m_call.context);
+    if (difference.first > 0 && found.stretches[difference.first - 1].kind == Stretch::Kind::Same) {
+      const std::uint64_t same = found.stretches[difference.first - 1].leftCount - printed;
+      before = std::min(same, m_call.context);
+      if (!isFirst && same > before) sayLine("  {:{}}  ... {} equal entries", "", kPlaceWidth, same - before);
+    }
     const std::int32_t outermost = std::min(leastDepth(left, first.left - before, before + m_call.context),
                                             leastDepth(right, first.right, m_call.context));
     m_goodText.print(' ', left, first.left - before, before, outermost);
@@ -150,11 +167,12 @@ class Report {
       side('<', m_goodText, left, stretch.left, stretch.leftCount, stretch, outermost);
       side('>', m_badText, right, stretch.right, stretch.rightCount, stretch, outermost);
     }
-    if (difference.end == found.stretches.size()) return sayLine("");
+    if (difference.end == found.stretches.size()) return 0;
     const Stretch& after = found.stretches[difference.end];
-    if (after.kind == Stretch::Kind::Same)
-      m_goodText.print(' ', left, after.left, std::min(after.leftCount, m_call.context), outermost);
-    sayLine("");
+    if (after.kind != Stretch::Kind::Same) return 0;
+    const std::uint64_t count = std::min(after.leftCount, m_call.context);
+    m_goodText.print(' ', left, after.left, count, outermost);
+    return count;
   }
 
   void side(char mark, const Printer& printer, const model::ThreadTrace& thread, EntryIndex begin,
@@ -241,6 +259,11 @@ void addCompare(CLI::App& app, Action& chosen) {
       ->type_name("LEFT[:RIGHT]");
   command->add_option("--context", call->context, "Entries to print before and after (default: 8)")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000}))
+      ->type_name("N");
+  command
+      ->add_option("--differences", call->differences,
+                   "At most so many of a thread, not the first alone (default: 1)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
       ->type_name("N");
   command->add_option("--format", call->format, "text, or json: one object a pair of threads (default: text)")
       ->check(CLI::IsMember({"text", "json"}));
