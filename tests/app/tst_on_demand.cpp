@@ -445,6 +445,8 @@ class OnDemandTest : public QObject {
     const Ran ran = runIt(words, {"--only", "dash", "--only", "report"});
     QVERIFY2(ran.out.contains("Breakpoint 1, main"), (ran.out + ran.err).constData());
     QCOMPARE(ran.status, expected.status);
+    // Nor is a copy made of it, which would be by a process that the debugger meets.
+    QCOMPARE(listing(cache()).filter(QRegularExpression("/report$")), QStringList());
   }
 
   void aSanitizedProgramIsRecordedIfItsReportsAreToBeSnapped() {

@@ -66,7 +66,7 @@ void replaceModule(unsigned index, const format::ProcessModule& module) {
 }
 void markUnloaded(unsigned index) { table()[index].unloaded = 1; }
 
-void mappedFile(std::uint64_t, char* to, std::size_t) { *to = 0; }
+void mappedFile(std::uint64_t, std::uint64_t, char* to, std::size_t) { *to = 0; }
 constinit std::int64_t threadSlot = format::kThreadSlot;
 bool isThreadSlotInPlace(std::int64_t place) { return place >= -0x10000; }
 void beginLearning(bool isProgramKnown) { testing::told.push_back(isProgramKnown); }

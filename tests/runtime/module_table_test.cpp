@@ -17,6 +17,7 @@
 
 #include "module_process.h"
 #include "runtime/format/record.h"
+#include "runtime/inject/libc/libc.h"
 #include "runtime/inject/modules/brought_cursors.h"
 #include "runtime/inject/modules/copy_addresses.h"
 #include "runtime/inject/modules/modules.h"
@@ -156,7 +157,7 @@ BindState stateOf(const Object& object) { return static_cast<BindState>(entryOf(
 }  // namespace
 
 // What modules.cpp calls here instead of dl_iterate_phdr().
-extern "C" int handed_in_iterate_phdr(int (*callback)(dl_phdr_info*, std::size_t, void*), void* data) {
+int traceback::inject::iterateObjects(int (*callback)(dl_phdr_info*, std::size_t, void*), void* data) {
   const std::lock_guard guard(linkersLock);
   dl_phdr_info first{};  // the program itself, which is no module
   first.dlpi_name = "";

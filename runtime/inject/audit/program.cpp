@@ -271,8 +271,9 @@ void considerProgram() {
   const bool sanitized = program.needs(kAddressSanitizer) || program.defines(kLinkedAddressSanitizer);
   if (runsUnderSanitizer(program) || (sanitized && settings.sanitized == nullptr)) executeAlone();
   static constinit LongPath copy;
-  if (strcmp(executable, settings.collector) != 0 && isWanted(executable) &&
-      findCopy(executable, true, copy) && !isTraced())
+  // What is traced is not copied either: a debugger would meet the process that makes the copy.
+  if (strcmp(executable, settings.collector) != 0 && isWanted(executable) && !isTraced() &&
+      findCopy(executable, true, copy))
     execute(copy.c_str(), sanitized);
   if (sanitized) executeAlone();
 }

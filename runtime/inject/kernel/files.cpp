@@ -73,8 +73,20 @@ bool isMapped(const void* start, std::uint64_t size) {
   return !failed(systemCall(__NR_msync, asLong(start), static_cast<long>(size), MS_ASYNC));
 }
 
+namespace {
+
+// False if the kernel knows no mapping of just these bounds.
+bool readMappingsLink(std::uint64_t start, std::uint64_t end, char* to, std::size_t size) {
+  Text<64> link;
+  link.add("/proc/self/map_files/").addHexadecimal(start).add("-").addHexadecimal(end);
+  const long got = systemCall(__NR_readlink, asLong(link.c_str()), asLong(to), static_cast<long>(size));
+  if (failed(got) || got == 0) return false;
+  to[static_cast<std::size_t>(got) < size ? got : 0] = 0;  // a longer one is cut off
+  return true;
+}
+
 // A line of /proc/self/maps: START-END FLAGS OFFSET DEVICE INODE      PATH
-void mappedFile(std::uint64_t address, char* to, std::size_t size) {
+void findMappedFile(std::uint64_t address, char* to, std::size_t size) {
   to[0] = 0;
   const long file = systemCall(__NR_open, asLong("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
   if (failed(file)) return;
@@ -104,6 +116,12 @@ void mappedFile(std::uint64_t address, char* to, std::size_t size) {
   }
   systemCall(__NR_close, file);
   to[done && used + 1 < size ? used : 0] = 0;
+}
+
+}  // namespace
+
+void mappedFile(std::uint64_t start, std::uint64_t end, char* to, std::size_t size) {
+  if (!readMappingsLink(start, end, to, size)) findMappedFile(start, to, size);
 }
 
 std::uint64_t pidInProc() {

@@ -46,8 +46,9 @@ bool copyMapping(int file, std::uint64_t from, std::uint64_t size);
 bool mayMakeFile(std::uint64_t size);
 // Whether there is memory at all of these addresses, whosever it is.
 bool isMapped(const void* start, std::uint64_t size);
-// The path of the file that is mapped at an address of this process; empty if there is none.
-void mappedFile(std::uint64_t address, char* to, std::size_t size);
+// The path of the file that is mapped from `start` to `end` in this process, or, if that is no mapping as it
+// is, at `start`; empty if there is none. The latter reads all mappings up to there.
+void mappedFile(std::uint64_t start, std::uint64_t end, char* to, std::size_t size);
 // Field 22 of /proc/self/stat; 0 if it cannot be read.
 std::uint64_t processStart();
 // The calling process's number where /proc is of; 0 if it is not in there.

@@ -78,6 +78,12 @@ class Text {
     while (count != 0) addByte(digits[--count]);
     return *this;
   }
+  Text& addHexadecimal(std::uint64_t number) {
+    int shift = 60;
+    while (shift > 0 && number >> shift == 0) shift -= 4;
+    for (; shift >= 0; shift -= 4) addByte("0123456789abcdef"[number >> shift & 15]);
+    return *this;
+  }
   void clear() { m_size = 0, m_good = true, m_bytes[0] = 0; }
   bool good() const { return m_good; }
   bool empty() const { return m_size == 0; }

@@ -102,6 +102,13 @@ void* nextFunction(const char* name, const char* version) {
   return next;  // of a library that stands in front of libc for this, without a version
 }
 
+int iterateObjects(int (*visit)(dl_phdr_info*, std::size_t, void*), void* data) {
+  using Iterate = int(int (*)(dl_phdr_info*, std::size_t, void*), void*);
+  static constinit Iterate* own = nullptr;
+  if (own == nullptr) own = reinterpret_cast<Iterate*>(dlvsym(RTLD_NEXT, "dl_iterate_phdr", "GLIBC_2.2.5"));
+  return own != nullptr ? own(visit, data) : 0;
+}
+
 void setErrno(int error) { errno = error; }
 
 void findLibc() {

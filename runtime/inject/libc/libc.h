@@ -5,7 +5,10 @@
 #include <signal.h>
 #include <spawn.h>
 
+#include <cstddef>
+
 using FILE = struct _IO_FILE;
+struct dl_phdr_info;
 
 namespace traceback::inject {
 
@@ -67,6 +70,9 @@ void* nextFunction(const char* name, const char* version);
 // By libc's dlsym: from RTLD_NEXT the next library's that has the name, be it a sanitizer's or one that was
 // preloaded.
 void* findOfAnyVersion(void* handle, const char* name);
+
+// libc's own dl_iterate_phdr. A preloaded library's may ask dlsym for that, which is ours.
+int iterateObjects(int (*visit)(dl_phdr_info*, std::size_t, void*), void* data);
 
 void setErrno(int error);
 

@@ -67,12 +67,13 @@ bool isSound(const dl_phdr_info& info, const ModuleHeader& header, const Segment
 
 bool isProgram(const dl_phdr_info& info) { return info.dlpi_name == nullptr || *info.dlpi_name == 0; }
 
-void setPath(const dl_phdr_info& info, const ModuleHeader* header, ProcessModule& module) {
+void setPath(const dl_phdr_info& info, const Segment& where, ProcessModule& module) {
   auto* to = reinterpret_cast<char*>(module.path);
   constexpr std::size_t kSize = sizeof module.path;
   // The dynamic linker knows a library by the name of its original, but a copy from the cache is there.
   if (!process.environment.cache.empty()) {
-    mappedFile(reinterpret_cast<std::uint64_t>(header), to, kSize);
+    constexpr std::uint64_t kPage = 4096;
+    mappedFile(where.start, (where.end + kPage - 1) & ~(kPage - 1), to, kSize);
     if (to[0] != 0) return;
   }
   const char* name = info.dlpi_name;

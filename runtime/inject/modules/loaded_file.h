@@ -24,8 +24,8 @@ bool isSound(const dl_phdr_info& info, const format::ModuleHeader& header, const
 
 bool isProgram(const dl_phdr_info& info);
 
-// ProcessModule::path; empty if it cannot be had.
-void setPath(const dl_phdr_info& info, const format::ModuleHeader* header, format::ProcessModule& module);
+// ProcessModule::path, of the object with that segment; empty if it cannot be had.
+void setPath(const dl_phdr_info& info, const Segment& where, format::ProcessModule& module);
 void fillBounds(const dl_phdr_info& info, format::ProcessModule& module);
 
 }  // namespace traceback::inject

@@ -5,6 +5,7 @@
 
 #include "runtime/format/module.h"
 #include "runtime/inject/kernel/lock.h"
+#include "runtime/inject/libc/libc.h"
 #include "runtime/inject/modules/bound_modules.h"
 #include "runtime/inject/modules/brought_cursors.h"
 #include "runtime/inject/modules/loaded_file.h"
@@ -112,7 +113,7 @@ void consider(const dl_phdr_info& info) {
   static constinit ProcessModule module;  // large; guarded by the lock
   memset(&module, 0, sizeof module);
   fillBounds(info, module);
-  setPath(info, header, module);
+  setPath(info, where, module);
   memcpy(module.mapId, header->mapId, sizeof module.mapId);
   module.codeBase = header->codeBase;
   module.codeSpan = header->codeSpan;
@@ -171,16 +172,16 @@ void bindNewModules() {
   // Again until nothing has changed meanwhile: whoever did not wait long enough relies on that.
   for (;;) {
     unsigned long long counters[2] = {0, 0};
-    dl_iterate_phdr(readCounters, counters);
+    iterateObjects(readCounters, counters);
     if (counters[0] == __atomic_load_n(&lastAdds, __ATOMIC_ACQUIRE) &&
         counters[1] == __atomic_load_n(&lastSubs, __ATOMIC_ACQUIRE))
       return;
     SignalsBlocked blocked;
     if (!lockSoon()) return;
-    dl_iterate_phdr(readCounters, counters);
+    iterateObjects(readCounters, counters);
     if (counters[0] != lastAdds || counters[1] != lastSubs) {
       for (unsigned i = 0; i < seenCount; ++i) seen[i].present = false;
-      dl_iterate_phdr(considerObject, nullptr);
+      iterateObjects(considerObject, nullptr);
       forgetUnloaded();
       // Not before: others take it for done.
       __atomic_store_n(&lastAdds, counters[0], __ATOMIC_RELEASE);

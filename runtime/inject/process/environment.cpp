@@ -8,6 +8,7 @@
 #include "runtime/inject/kernel/files.h"
 #include "runtime/inject/kernel/system.h"
 #include "runtime/inject/kernel/variables.h"
+#include "runtime/inject/libc/libc.h"
 #include "runtime/inject/process/following.h"
 
 namespace traceback::inject {
@@ -113,7 +114,7 @@ void takeEnvironment(char** entries, Environment& environment) {
     if (aux->a_type == AT_SECURE && aux->a_un.a_val != 0) environment.off = true;
 
   Self self{reinterpret_cast<std::uint64_t>(&takeEnvironment), {}};
-  dl_iterate_phdr(findSelf, &self);
+  iterateObjects(findSelf, &self);
 
   Path audit;
   addFolderOf(self.path, audit).add("libtraceback-audit.so");

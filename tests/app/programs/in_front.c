@@ -1,7 +1,8 @@
 // A library that is preloaded, stands in front of libc's sigaction, and puts a handler of its own before the
-// program's.
+// program's. It stands in front of dl_iterate_phdr, too, as fakechroot does.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <link.h>
 #include <signal.h>
 #include <stdio.h>
 
@@ -9,6 +10,12 @@ static int act(int number, const struct sigaction* next, struct sigaction* previ
   static int (*libcs)(int, const struct sigaction*, struct sigaction*);
   if (libcs == NULL) *(void**)&libcs = dlsym(RTLD_NEXT, "sigaction");
   return libcs(number, next, previous);
+}
+
+int dl_iterate_phdr(int (*visit)(struct dl_phdr_info*, size_t, void*), void* data) {
+  static int (*libcs)(int (*)(struct dl_phdr_info*, size_t, void*), void*);
+  if (libcs == NULL) *(void**)&libcs = dlsym(RTLD_NEXT, "dl_iterate_phdr");
+  return libcs(visit, data);
 }
 
 int sigaction(int number, const struct sigaction* next, struct sigaction* previous) {
