@@ -20,7 +20,9 @@ namespace {
 // What ran a line before in the same call; a signal that interrupted it, what was noted and calls that it
 // made are none.
 std::optional<EntryIndex> ranBefore(const ThreadTrace& thread, EntryIndex at, std::int32_t depth) {
-  for (auto before = thread.previousEdge(at, depth); before; before = thread.previousEdge(*before, depth)) {
+  constexpr int kFurthest = 256;  // calls in a row without a line of their caller's
+  auto before = thread.previousEdge(at, depth);
+  for (int i = 0; before && i < kFurthest; ++i, before = thread.previousEdge(*before, depth)) {
     const Entry entry = thread.entry(*before);
     if (runsLine(entry)) return before;
     const bool isCall = entry.kind == EntryKind::Call || entry.kind == EntryKind::Return;

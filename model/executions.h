@@ -19,7 +19,8 @@ constexpr bool runsLine(const Entry& entry) {
 }
 // Of the call that the line is in.
 constexpr std::int32_t executionDepth(const Entry& entry) {
-  return entry.kind == EntryKind::Call ? entry.depth - 1 : entry.depth;
+  const bool isCall = entry.kind == EntryKind::Call && entry.depth > INT32_MIN;
+  return isCall ? entry.depth - 1 : entry.depth;
 }
 
 // True if an entry goes on with the line of the one that ran before it in the same call, after a call that
