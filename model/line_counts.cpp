@@ -26,7 +26,7 @@ std::uint64_t LineCounts::of(FileId file, std::uint32_t line) const {
   return found == m_counts.end() ? 0 : found->second;
 }
 
-LineCounts countLines(const Trace& trace, std::stop_token stop) {
+LineCounts countLines(const Trace& trace, const std::stop_token& stop) {
   LineCounts counts;
   for (const auto& thread : trace.threads) {
     std::unordered_map<std::int32_t, Last> calls;

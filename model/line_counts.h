@@ -21,11 +21,11 @@ class LineCounts {
   bool complete() const { return m_complete; }
 
  private:
-  friend LineCounts countLines(const Trace& trace, std::stop_token stop);
+  friend LineCounts countLines(const Trace& trace, const std::stop_token& stop);
   std::unordered_map<std::uint64_t, std::uint64_t> m_counts;
   bool m_complete = false;
 };
 
-LineCounts countLines(const Trace& trace, std::stop_token stop = {});
+LineCounts countLines(const Trace& trace, const std::stop_token& stop = {});
 
 }  // namespace traceback::model

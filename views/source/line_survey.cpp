@@ -39,7 +39,7 @@ void LineSurvey::restart() {
 void LineSurvey::count() {
   auto counts = std::make_shared<model::LineCounts>();
   m_counting.start([counts, trace = m_navigator->trace()](
-                       std::stop_token stop) { *counts = model::countLines(*trace, std::move(stop)); },
+                       const std::stop_token& stop) { *counts = model::countLines(*trace, stop); },
                    [this, counts] {
                      if (!counts->complete()) return;
                      m_counts = counts;

@@ -57,8 +57,8 @@ std::uint64_t findCodes(std::uint64_t base, std::uint64_t span) {
   return 0;
 }
 
-// By one instruction, which writes as it reads: a page that is read first is met by two faults, and the second
-// one interrupts the other processors.
+// By one instruction, which writes as it reads: a page that is read first is met by two faults, and the
+// second one interrupts the other processors.
 void addToWord(std::uint64_t address, std::uint32_t distance) {
   __asm__ volatile("addl %1, (%0)" : : "r"(address), "ri"(distance) : "memory", "cc");
 }
