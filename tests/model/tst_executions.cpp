@@ -60,14 +60,7 @@ class ExecutionsTest : public QObject {
     std::vector<Entry> entries;
     const auto add = [&entries](EntryKind kind, std::int32_t depth, std::uint32_t line,
                                 std::uint64_t address) {
-      Entry entry;
-      entry.kind = kind;
-      entry.depth = depth;
-      entry.module = {0};
-      entry.file = {0};
-      entry.line = line;
-      entry.address = entry.last = {address};
-      entries.push_back(entry);
+      entries.push_back(entryOf(kind, depth, line, address));
     };
     for (int round = 0; round < 2; ++round) {
       add(EntryKind::Line, 0, 7, 0x100);

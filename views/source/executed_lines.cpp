@@ -68,7 +68,7 @@ ExecutedLines::Round ExecutedLines::round(model::EntryIndex at) const {
 }
 
 void ExecutedLines::add(const model::Entry& entry, model::EntryIndex index) {
-  const bool runsLine = model::runsLine(entry) && model::executionDepth(entry) <= m_call->depth;
+  const bool runsLine = model::runsLine(entry);
   if ((entry.kind == model::EntryKind::Line || runsLine) && entry.address.value != 0) {
     // A way back makes a loop, from where it leads to as far as any way back to there begins.
     if (!m_direct.empty() && entry.address <= m_direct.back().address) {
