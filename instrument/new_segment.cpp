@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "instrument/analysis/indirect_targets.h"
+#include "instrument/analysis/text_getters.h"
 #include "instrument/emit/dispatch.h"
 #include "instrument/emit/load_routines.h"
 #include "instrument/emit/routines.h"
@@ -342,6 +343,9 @@ class SegmentBuilder {
     const std::vector<format::BroughtHead> brought = broughtHeads();
     m_header.broughtHeadOffset = appendTable(std::as_bytes(std::span(brought)));
     m_header.broughtHeadCount = std::uint32_t(brought.size());
+    const std::vector<format::TextGetter> getters = findTextGetters(m_plan.program);
+    m_header.textGetterOffset = appendTable(std::as_bytes(std::span(getters)));
+    m_header.textGetterCount = std::uint32_t(getters.size());
     const std::uint64_t start = m_header.addressOffset;
     m_out.parts.push_back(
         {kModuleSection, {m_out.address.value + start}, m_out.bytes.size() - start, false, 8});

@@ -8,6 +8,7 @@
 #include "loader/reconstruct/snap_modules.h"
 #include "loader/reconstruct/snap_threads.h"
 #include "loader/reconstruct/thread_history.h"
+#include "loader/reconstruct/thrown_texts.h"
 #include "loader/snap/snap_contents.h"
 #include "loader/snap/snap_summary.h"
 
@@ -240,9 +241,17 @@ class SnapLoader {
     if (!built.source || !built.source->uncaught() || !built.trace->info().atFault) return;
     const auto& uncaught = *built.source->uncaught();
     trace.summary.uncaught = trace.exceptionType(uncaught.type);
+    trace.summary.uncaughtMessage = uncaughtMessage(trace, uncaught.time);
+    if (trace.summary.uncaughtMessage == trace.summary.uncaught) trace.summary.uncaughtMessage.clear();
+  }
+
+  // As the process aborted, or else as it was thrown.
+  std::string uncaughtMessage(const model::Trace& trace, model::Ticks thrown) const {
     const auto& process = m_contents.process;
-    if (process && process->thrownTime != 0 && process->thrownTime == uncaught.time.value)
-      trace.summary.uncaughtMessage = sentence(process->thrownMessage);
+    if (process && process->thrownTime != 0 && process->thrownTime == thrown.value)
+      return sentence(process->thrownMessage);
+    const auto found = trace.thrownTexts.find(thrown.value);
+    return found == trace.thrownTexts.end() ? std::string() : found->second;
   }
 
   // What is built by now, as a trace. Ends the filling of m_context.
@@ -266,6 +275,7 @@ class SnapLoader {
     std::vector<const ThreadSource*> sources;
     for (const auto& built : m_built) sources.push_back(built.source.get());
     trace->thrownAgain = findFirstThrows(sources);
+    trace->thrownTexts = findThrownTexts(m_contents.thrown, sources);
     for (const auto& built : m_built) noteUncaught(*trace, built);
     return trace;
   }

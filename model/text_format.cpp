@@ -108,9 +108,12 @@ void addFlags(std::string& json, const Entry& entry) {
   if (any) json += ']';
 }
 
-std::string typeText(const Trace& trace, const Entry& exception) {
+// " std::out_of_range: what it said"
+std::string exceptionText(const Trace& trace, const Entry& exception) {
   const auto type = trace.exceptionType(exception.detail);
-  return type.empty() ? std::string() : ' ' + printable(type);
+  const auto said = trace.thrownText(exception);
+  return (type.empty() ? std::string() : ' ' + printable(type)) +
+         (said.empty() ? std::string() : ": " + printable(said));
 }
 
 }  // namespace
@@ -178,7 +181,7 @@ std::string entryText(const Trace& trace, const Entry& entry) {
     case EntryKind::Return:
       return "return from " + function + remarks(entry);
     case EntryKind::Exception:
-      return withPlace("C++ exception" + typeText(trace, entry), place) + remarks(entry);
+      return withPlace("C++ exception" + exceptionText(trace, entry), place) + remarks(entry);
     case EntryKind::Signal:
       return withPlace(signalName(entry.detail), place) + remarks(entry);
     case EntryKind::Sync:
@@ -208,6 +211,7 @@ std::string entryJson(const Trace& trace, ThreadIndex thread, EntryIndex index, 
   if (entry.kind == EntryKind::Exception) {
     const auto type = trace.exceptionType(entry.detail);
     json += ",\"type\":" + text(!type.empty(), type);
+    if (const auto said = trace.thrownText(entry); !said.empty()) json += ",\"message\":" + jsonString(said);
     if (const auto first = trace.firstThrow({.thread = thread, .entry = index}))
       json += std::format(R"(,"first_throw":{{"thread":{},"index":{}}})", threadNumber(first->thread),
                           first->entry);

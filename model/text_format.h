@@ -32,7 +32,7 @@ std::string functionText(const Trace& trace, FunctionId function);
 //   Line       parser.c:120  visit            then in brackets what is special: [fault, cut short]
 //   Call       call visit  parser.c:12        of an inlined one, where it was called: [inlined]
 //   Return     return from visit              [unwound]
-//   Exception  C++ exception  parser.c:120
+//   Exception  C++ exception std::out_of_range: what it said  parser.c:120
 //   Signal     SIGSEGV  parser.c:120
 //   Gap        gap: older records were overwritten
 //   Sync       sync
@@ -42,8 +42,9 @@ std::string entryText(const Trace& trace, const Entry& entry);
 // for what is not known: thread (threadNumber), index, kind, module (its name), function (demangled),
 // mangled, file, line, depth, address ("0x…", link-time, in the original file), time (nanoseconds since the
 // Unix epoch). After them, only where they apply: "signal":"SIGSEGV", "cause":"overwritten" of a gap,
-// "type":"std::out_of_range" of an exception (null: not known), "first_throw":{"thread":2,"index":17} of one
-// that was thrown again, "flags":["fault","inlined"]. Readers must ignore keys that they do not know.
+// "type":"std::out_of_range" of an exception (null: not known) and "message", what it said,
+// "first_throw":{"thread":2,"index":17} of one that was thrown again, "flags":["fault","inlined"]. Readers
+// must ignore keys that they do not know.
 std::string entryJson(const Trace& trace, ThreadIndex thread, EntryIndex index, const Entry& entry);
 
 }  // namespace traceback::model

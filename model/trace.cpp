@@ -21,6 +21,13 @@ std::string_view Trace::exceptionType(std::uint32_t detail) const {
   return detail == 0 || detail > exceptionTypes.size() ? std::string_view() : exceptionTypes[detail - 1];
 }
 
+std::string_view Trace::thrownText(const Entry& exception) const {
+  if (exception.kind != EntryKind::Exception) return {};
+  const auto found = thrownTexts.find(exception.time.value);
+  if (found == thrownTexts.end() || found->second == exceptionType(exception.detail)) return {};
+  return found->second;
+}
+
 std::optional<TracePlace> Trace::firstThrow(TracePlace again) const {
   const auto found = std::ranges::lower_bound(thrownAgain, again, {}, &ThrownAgain::at);
   return found != thrownAgain.end() && found->at == again ? std::optional(found->first) : std::nullopt;

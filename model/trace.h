@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "model/chunk_cache.h"
@@ -197,6 +198,7 @@ class Trace {
   std::vector<Function> functions;
   std::vector<SourceFile> files;
   std::vector<std::string> exceptionTypes;
+  std::unordered_map<std::uint64_t, std::string> thrownTexts;  // by Entry::time
   struct ThrownAgain {
     TracePlace at, first;
   };
@@ -210,6 +212,9 @@ class Trace {
   // The type of an Exception of that detail, as people write it ("std::out_of_range"); empty if that is not
   // known. Of a type with a long name that is its beginning.
   std::string_view exceptionType(std::uint32_t detail) const;
+  // What an Exception said as it was thrown; empty if it said no more than its type, or that is not known: it
+  // is of the last ones of a process, and where it is known how they say it.
+  std::string_view thrownText(const Entry& exception) const;
   // Where an Exception was thrown first that is thrown again there, by whichever thread; nothing if that is
   // not in the trace, or it was made without being thrown.
   std::optional<TracePlace> firstThrow(TracePlace again) const;

@@ -18,6 +18,7 @@
 #include "app/viewer/step_actions.h"
 #include "views/common/icons.h"
 #include "views/notes/annotations_panel.h"
+#include "views/search/answers_panel.h"
 #include "views/search/search_box.h"
 #include "views/source/code_pane.h"
 #include "views/source/code_view.h"
@@ -129,6 +130,9 @@ void MainWindow::buildMenus() {
   named(find->addAction(tr("Find &Next"), bar, [bar] { bar->find(false); }), "findNext", Qt::Key_F3);
   named(find->addAction(tr("Find &Previous"), bar, [bar] { bar->find(true); }), "findPrevious",
         Qt::SHIFT | Qt::Key_F3);
+  named(find->addAction(tr("List &Exceptions"), this,
+                        [this] { answersPanel()->ask(model::Throws{}, tr("Exceptions")); }),
+        "listExceptions", Qt::CTRL | Qt::SHIFT | Qt::Key_X);
 
   QMenu* view = menuBar()->addMenu(tr("&View"));
   for (QAction* action :

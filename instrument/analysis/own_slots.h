@@ -7,6 +7,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 
 #include "instrument/analysis/program.h"
@@ -22,9 +23,13 @@ class OwnSlots {
 
   // The start of the function.
   std::optional<VirtAddr> functionOf(VirtAddr slot) const;
+  // The symbol, of whichever file, that a slot is bound to; empty if there is no such slot.
+  std::string_view symbolOf(VirtAddr slot) const;
 
  private:
-  std::unordered_map<std::uint64_t, std::uint64_t> m_functions;  // by slot
+  // By slot.
+  std::unordered_map<std::uint64_t, std::uint64_t> m_functions;
+  std::unordered_map<std::uint64_t, std::string_view> m_symbols;
 };
 
 }  // namespace traceback::instrument

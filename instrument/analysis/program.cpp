@@ -116,13 +116,15 @@ bool Program::isCode(VirtAddr address) const {
 }
 
 std::span<const std::byte> Program::codeAt(VirtAddr address, std::uint64_t size) const {
-  for (const CodeRange& range : code) {
-    if (!range.contains(address)) continue;
-    const std::uint64_t offset = address.value - range.start.value;
-    if (size > range.bytes.size() - offset) return {};
-    return range.bytes.subspan(offset, size);
-  }
-  return {};
+  const auto there = codeFrom(address);
+  return size > there.size() ? std::span<const std::byte>{} : there.first(size);
+}
+
+std::span<const std::byte> Program::codeFrom(VirtAddr address) const {
+  const auto range =
+      std::ranges::find_if(code, [&](const CodeRange& each) { return each.contains(address); });
+  return range == code.end() ? std::span<const std::byte>{}
+                             : range->bytes.subspan(address.value - range->start.value);
 }
 
 const Function* Program::functionAt(VirtAddr address) const {

@@ -31,6 +31,7 @@ struct Program {
 
   bool isCode(VirtAddr address) const;
   std::span<const std::byte> codeAt(VirtAddr address, std::uint64_t size) const;  // empty if not all there
+  std::span<const std::byte> codeFrom(VirtAddr address) const;  // all that there is from there on
   // The function whose bytes hold the address; null if none does. Of overlapping ones any.
   Function* functionAt(VirtAddr address);
   const Function* functionAt(VirtAddr address) const;

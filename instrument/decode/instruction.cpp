@@ -1,28 +1,18 @@
 #include "instrument/decode/instruction.h"
 
-#include <Zydis/Zydis.h>
-
 #include <array>
+
+#include "instrument/decode/decoder.h"
 
 namespace traceback::instrument {
 namespace {
 
 constexpr ZyanI64 kSplitStackLimit = 0x70;  // in the thread's header: glibc's __private_ss
 
-const ZydisDecoder& decoder() {
-  static const ZydisDecoder instance = [] {
-    ZydisDecoder d;
-    ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    return d;
-  }();
-  return instance;
-}
-
 // The set of the general register that contains `reg`, or none.
 RegisterSet setOf(ZydisRegister reg) {
-  const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
-  if (whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15) return 0;
-  return registerBit(unsigned(whole - ZYDIS_REGISTER_RAX));
+  const auto number = generalRegister(reg);
+  return number ? registerBit(*number) : RegisterSet{0};
 }
 
 FlagSet flagsOf(ZydisAccessedFlagsMask mask) {

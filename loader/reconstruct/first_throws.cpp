@@ -14,7 +14,7 @@ std::vector<model::Trace::ThrownAgain> findFirstThrows(std::span<const ThreadSou
   for (const auto* source : sources) {
     if (source == nullptr) continue;
     for (const auto& again : source->throwsAgain())
-      if (again.time.value != 0) wanted.try_emplace(again.time.value);
+      if (again.first.value != 0) wanted.try_emplace(again.first.value);
   }
   std::vector<model::Trace::ThrownAgain> all;
   if (wanted.empty()) return all;
@@ -34,7 +34,7 @@ std::vector<model::Trace::ThrownAgain> findFirstThrows(std::span<const ThreadSou
   for (std::size_t i = 0; i < sources.size(); ++i) {
     if (sources[i] == nullptr) continue;
     for (const auto& again : sources[i]->throwsAgain()) {
-      const auto known = wanted.find(again.time.value);
+      const auto known = wanted.find(again.first.value);
       if (known != wanted.end() && known->second.threads == 1)
         all.push_back({.at = {.thread = threadAt(i), .entry = again.entry}, .first = known->second.place});
     }

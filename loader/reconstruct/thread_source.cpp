@@ -55,10 +55,13 @@ std::shared_ptr<const ThreadSource> ThreadSource::build(const std::shared_ptr<Tr
       least = std::min(least, entries[i].depth);
       uncaught.add(count + i, entries[i]);
       if (entries[i].kind == model::EntryKind::Exception) {
-        if ((entries[i].flags & model::kEntryAgain) == 0)
-          source->m_throws.push_back({count + i, entries[i].time});
-        else
-          source->m_throwsAgain.push_back({count + i, firstThrows.at(source->m_throwsAgain.size())});
+        if ((entries[i].flags & model::kEntryAgain) == 0) {
+          source->m_throws.push_back({.entry = count + i, .time = entries[i].time});
+        } else {
+          source->m_throwsAgain.push_back({.entry = count + i,
+                                           .time = entries[i].time,
+                                           .first = firstThrows.at(source->m_throwsAgain.size())});
+        }
       }
       if (entries[i].kind == model::EntryKind::Line && (entries[i].flags & model::kEntryFault) != 0) {
         lastFault = count + i;

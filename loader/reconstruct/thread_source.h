@@ -48,11 +48,11 @@ class ThreadSource : public model::EntrySource {
     model::Ticks time;  // of its record
   };
   const std::optional<Uncaught>& uncaught() const { return m_uncaught; }
-  // Its exceptions: what was thrown, by the time in the record, and what was thrown again, with the time in
-  // the record of its throw. Ascending by entry.
+  // Its exceptions: what was thrown, and what was thrown again. Ascending by entry.
   struct Throw {
     model::EntryIndex entry = 0;
-    model::Ticks time;
+    model::Ticks time;  // in its record
+    model::Ticks first = {};  // thrown again: that in the record of its throw; 0: not known
   };
   const std::vector<Throw>& throws() const { return m_throws; }
   const std::vector<Throw>& throwsAgain() const { return m_throwsAgain; }

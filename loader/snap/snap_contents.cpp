@@ -95,6 +95,8 @@ SnapContents readContents(const SnapReader& snap, model::LoadReport& report) {
   }
   contents.modules = readArray<format::ProcessModule>(snap, SectionType::Modules, report);
   contents.threads = readArray<format::SnapThread>(snap, SectionType::Threads, report);
+  if (snap.find(SectionType::ThrownTexts) != nullptr)
+    contents.thrown = readArray<format::ThrownText>(snap, SectionType::ThrownTexts, report);
   if (snap.find(SectionType::Host) != nullptr)
     for (auto& [key, value] : readLines(readSection(snap, SectionType::Host, report)))
       contents.host.emplace(std::move(key), std::move(value));

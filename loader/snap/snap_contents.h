@@ -18,6 +18,7 @@ struct SnapContents {
   std::optional<format::ProcessHeader> process;
   std::optional<format::SnapReasonData> reason;
   std::vector<format::ProcessModule> modules;
+  std::vector<format::ThrownText> thrown;
   std::vector<format::SnapThread> threads;
   std::map<std::string, std::string, std::less<>> host;  // the Host section's lines
   std::vector<std::pair<std::string, std::string>> group;  // the Group section's, in their order

@@ -46,6 +46,8 @@ std::string_view nameOf(SectionType type) {
       return "extended registers";
     case SectionType::Group:
       return "group";
+    case SectionType::ThrownTexts:
+      return "thrown texts";
   }
   return {};
 }
@@ -58,6 +60,8 @@ std::uint64_t mostBytesOf(SectionType type) {
   switch (type) {
     case SectionType::Modules:
       return format::kMaxModules * sizeof(format::ProcessModule);
+    case SectionType::ThrownTexts:
+      return format::kThrownTexts * sizeof(format::ThrownText);
     case SectionType::Threads:
       return kMostThreads * sizeof(format::SnapThread);
     case SectionType::Process:

@@ -13,8 +13,8 @@ namespace traceback::loader {
 
 model::Trace::Summary summaryOf(const SnapContents& contents);
 
-// Of what the header of a process's file says about its end, what people read: on one line, and with dots
-// where it was cut off.
+// Of what a process's file keeps of its last words, and its exceptions', what people read: on one line, and
+// with dots where it was cut off.
 std::string sentence(const std::uint8_t (&field)[256]);
 
 // Reads the head of a file alone, however large it is. Fails on what is no snap, and on one without

@@ -31,11 +31,13 @@ struct Moment {
 // A condition with its names looked up.
 class Test {
  public:
-  Test(const Trace& trace, const Condition& condition) : m_kind(condition.kind) {
+  Test(const Trace& trace, const Condition& condition) : m_trace(&trace), m_kind(condition.kind) {
     for (const auto& part : condition.parts) m_parts.emplace_back(trace, part);
     if (m_kind == Condition::Kind::Source) m_lines.emplace(trace, condition.source);
     if (m_kind == Condition::Kind::Stack) m_stack.emplace(trace, condition.frames);
     if (m_kind == Condition::Kind::Function) m_function.emplace(trace, condition.frames.front());
+    if (m_kind == Condition::Kind::Thrown || m_kind == Condition::Kind::Said)
+      m_pattern = condition.frames.front();
   }
 
   // Whether moments must have their stack.
@@ -55,6 +57,12 @@ class Test {
         return sourceHolds(moment);
       case Condition::Kind::Stack:
         return m_stack->holds(moment.stack, moment.index, moment.entry);
+      case Condition::Kind::Thrown:
+        return moment.entry.kind == EntryKind::Exception &&
+               nameMatches(m_pattern, m_trace->exceptionType(moment.entry.detail));
+      case Condition::Kind::Said:
+        return moment.entry.kind == EntryKind::Exception &&
+               textMatches(m_pattern, m_trace->thrownText(moment.entry));
     }
     return false;
   }
@@ -68,8 +76,10 @@ class Test {
     return m_lines->contains(at.file, at.line);
   }
 
+  const Trace* m_trace;
   Condition::Kind m_kind;
   std::vector<Test> m_parts;
+  std::string m_pattern;  // of Thrown and Said
   std::optional<StackPattern> m_stack;
   std::optional<FunctionSet> m_function;
   std::optional<LineSet> m_lines;
@@ -195,6 +205,19 @@ class Answering {
       m_answer.note =
           "of inlined calls more or fewer may be here than there were: the compiler mixes their code with "
           "the caller's";
+    return std::move(m_answer);
+  }
+
+  Answer operator()(const Throws& asked) {
+    setCondition(asked.where);
+    eachThread([&](ThreadIndex number, const ThreadTrace& thread) {
+      forward(thread, 0, [&](EntryIndex index, const Entry& entry) {
+        if (entry.kind != EntryKind::Exception) return true;
+        if (!fits(thread, index, entry, index)) return !m_answer.cancelled;
+        return addRow({number, index, index, {}});
+      });
+    });
+    if (m_answer.rows.empty() && !m_answer.cancelled) m_answer.note = "none, " + doubts();
     return std::move(m_answer);
   }
 

@@ -1,5 +1,7 @@
 #include "model/query/patterns.h"
 
+#include <string>
+
 #include "model/function_name.h"
 #include "model/trace.h"
 
@@ -33,6 +35,16 @@ bool globMatches(std::string_view pattern, std::string_view text) {
 bool nameMatches(std::string_view pattern, std::string_view name) {
   if (globMatches(pattern, name)) return true;
   return globMatches(pattern, bareFunctionName(name)) || globMatches(pattern, unscopedFunctionName(name));
+}
+
+bool textMatches(std::string_view pattern, std::string_view text) {
+  const auto small = [](std::string_view from) {
+    std::string to(from);
+    for (char& each : to)
+      if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
+    return to;
+  };
+  return globMatches('*' + small(pattern) + '*', small(text));
 }
 
 bool pathMatches(std::string_view pattern, std::string_view path) {

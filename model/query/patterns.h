@@ -13,6 +13,8 @@ struct Trace;
 
 // A function's name as a question may give it: `*` for any text; arguments and scope may be left out.
 bool nameMatches(std::string_view pattern, std::string_view name);
+// Whether the pattern stands somewhere in the text, in small letters or capitals; `*` for any text.
+bool textMatches(std::string_view pattern, std::string_view text);
 // The end of a path, at a `/`.
 bool pathMatches(std::string_view pattern, std::string_view path);
 

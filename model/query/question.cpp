@@ -25,8 +25,8 @@ constexpr std::array kEvents{
     EventName{"block_entry", EventKind::Block}, EventName{"exception", EventKind::Exception},
     EventName{"signal", EventKind::Signal}};
 
-constexpr std::array<std::string_view, 7> kVerbs{"goto",  "next",    "previous", "calls",
-                                                 "lines", "between", "never"};
+constexpr std::array<std::string_view, 8> kVerbs{"goto",  "next",       "previous", "calls",
+                                                 "lines", "exceptions", "between",  "never"};
 
 // Deeper than anybody types; a bound on the recursion.
 constexpr int kDeepestCondition = 64;
@@ -64,7 +64,8 @@ class Parser {
                                           isBracket ? "; a name that holds it stands in \"quotes\"" : ""));
   }
   static Problem unknownVerb(const Tokens::Token& verb) {
-    return wrong(verb.offset, "a question begins with goto, next, previous, calls, lines, between or never");
+    return wrong(verb.offset,
+                 "a question begins with goto, next, previous, calls, lines, exceptions, between or never");
   }
 
   Parsed<Question> byVerb(const Tokens::Token& verb) {
@@ -73,6 +74,7 @@ class Parser {
       return event(Goto{.from = Goto::From::Current, .forward = verb.text == "next", .where = {}});
     }
     if (verb.text == "calls" || verb.text == "lines") return occurrences(verb.text == "lines");
+    if (verb.text == "exceptions") return throws();
     if (verb.text == "between") return between();
     if (verb.text == "never") return never();
     return unknownVerb(verb);
@@ -123,6 +125,14 @@ class Parser {
       return wrong(0, "lines() takes FILE:N");
     }
     Occurrences asked{std::move(*parsed), {}};
+    if (auto condition = where(asked.where); !condition) return Problem(condition.error());
+    return asked;
+  }
+
+  Parsed<Question> throws() {
+    if (!m_tokens.takeIf("(")) return expected("'('");
+    if (!m_tokens.takeIf(")")) return expected("')'");
+    Throws asked;
     if (auto condition = where(asked.where); !condition) return Problem(condition.error());
     return asked;
   }
@@ -230,8 +240,10 @@ class Parser {
     }
     if (m_tokens.takeIf("stack")) return stack();
     if (m_tokens.takeIf("src")) return source();
-    if (m_tokens.takeIf("func")) return function();
-    return expected("stack=<...>, src=<...>, func=NAME, not or '('");
+    if (m_tokens.takeIf("func")) return named(Condition::Kind::Function, "a function");
+    if (m_tokens.takeIf("thrown")) return named(Condition::Kind::Thrown, "the type of an exception");
+    if (m_tokens.takeIf("said")) return named(Condition::Kind::Said, "what an exception said");
+    return expected("stack=<...>, src=<...>, func=NAME, thrown=TYPE, said=TEXT, not or '('");
   }
 
   Parsed<Condition> stack() {
@@ -260,10 +272,10 @@ class Parser {
     return condition;
   }
 
-  Parsed<Condition> function() {
+  Parsed<Condition> named(Condition::Kind kind, std::string_view what) {
     if (!m_tokens.takeIf("=")) return expected("'='");
-    if (m_tokens.atEnd() || isSign(m_tokens.peek())) return expected("a function");
-    Condition condition{.kind = Condition::Kind::Function, .parts = {}, .frames = {}, .source = {}};
+    if (m_tokens.atEnd() || isSign(m_tokens.peek())) return expected(what);
+    Condition condition{.kind = kind, .parts = {}, .frames = {}, .source = {}};
     condition.frames.push_back(m_tokens.take().text);
     return condition;
   }
@@ -282,8 +294,7 @@ bool looksLikeQuestion(std::string_view text) {
   const auto verb = tokens.take();
   if (verb.quoted || std::ranges::find(kVerbs, verb.text) == kVerbs.end()) return false;
   const bool bracket = tokens.peek().text == "(" && !tokens.peek().quoted;
-  const bool takesBracket =
-      verb.text == "calls" || verb.text == "lines" || verb.text == "between" || verb.text == "never";
+  const bool takesBracket = verb.text != "goto" && verb.text != "next" && verb.text != "previous";
   return takesBracket ? bracket : !bracket && !tokens.atEnd();
 }
 

@@ -10,10 +10,12 @@
 //   previous EVENT [COUNT] [where CONDITION]     goto current backward ...
 //   calls(FUNCTION) [where CONDITION]            every call of a function
 //   lines(FILE:N) [where CONDITION]              every execution of a line
+//   exceptions() [where CONDITION]               every exception that was thrown, by any thread
 //   between(PLACE, PLACE)                        from each execution of the first to the next of the second
 //   never(PLACE)                                 whether a line or function is in the trace at all
 //
-//   CONDITION  stack=<*,a,b> | src=<foo.c,7> | src=<foo.c> | func=NAME, joined by `and`, `or`, `not`, ( )
+//   CONDITION  stack=<*,a,b> | src=<foo.c,7> | src=<foo.c> | func=NAME | thrown=TYPE | said=TEXT,
+//              joined by `and`, `or`, `not`, ( )
 //   PLACE      FILE:N, FILE:N-M or FUNCTION
 //
 // A stack is written from the outermost call to the innermost; `*` stands for any calls, none too. In names
@@ -21,7 +23,9 @@
 // scope any scope. FILE is the end of a path, at a `/`. Words in "quotes" may hold anything; a line may
 // follow them ("FILE":N) or end what they hold ("FILE:N"), which is that line unless a function is called so.
 // A block_entry is any line that ran, or without line information any block. An exception is where one was
-// thrown, and each place that caught it or cleaned up after it.
+// thrown, and each place that caught it or cleaned up after it. `thrown` and `said` are of the former: what
+// its type is, named as a function is, and what it said, somewhere in which the text stands, in small letters
+// or capitals, `*` being any text.
 #pragma once
 
 #include <cstddef>
@@ -43,10 +47,10 @@ struct SourcePattern {
 };
 
 struct Condition {
-  enum class Kind : std::uint8_t { And, Or, Not, Stack, Source, Function };
+  enum class Kind : std::uint8_t { And, Or, Not, Stack, Source, Function, Thrown, Said };
   Kind kind = Kind::And;
   std::vector<Condition> parts;  // of And, Or, Not
-  std::vector<std::string> frames;  // of Stack; the one name of Function
+  std::vector<std::string> frames;  // of Stack; the one name of Function and Thrown, the text of Said
   SourcePattern source;
 };
 
@@ -66,13 +70,16 @@ struct Occurrences {  // calls() and lines()
   Place place;
   std::optional<Condition> where;
 };
+struct Throws {  // exceptions()
+  std::optional<Condition> where;
+};
 struct Between {
   Place from, to;
 };
 struct Never {
   Place place;
 };
-using Question = std::variant<Goto, Occurrences, Between, Never>;
+using Question = std::variant<Goto, Occurrences, Throws, Between, Never>;
 
 struct QuestionProblem {
   std::size_t offset = 0;  // in the text

@@ -718,6 +718,14 @@ Leer für den Standard: %1</translation>
         <source>Loading was cancelled. The notes that were made meanwhile are not kept.</source>
         <translation>Das Laden wurde abgebrochen. Die Notizen, die inzwischen gemacht wurden, werden nicht aufbewahrt.</translation>
     </message>
+    <message>
+        <source>List &amp;Exceptions</source>
+        <translation>Ausnahmen a&amp;uflisten</translation>
+    </message>
+    <message>
+        <source>Exceptions</source>
+        <translation>Ausnahmen</translation>
+    </message>
 </context>
 <context>
     <name>traceback::app::Options</name>
@@ -1266,8 +1274,8 @@ Leer für den Standard: %1</translation>
         <translation>Ein Snap enthält alles, was das Programm in seinem Speicher lesen konnte, bis zu 1 GiB, mit seiner Befehlszeile, seiner Umgebung, und was an Passwörtern und Schlüsseln darin war.</translation>
     </message>
     <message>
-        <source>A snap holds data of the program: its command line, and of each thread up to 256 KiB of stack, with arguments and variables of functions, and in most cases the environment.</source>
-        <translation>Ein Snap enthält Daten des Programms: seine Befehlszeile und von jedem Thread bis zu 256 KiB des Stapels, mit Argumenten und Variablen von Funktionen, und meistens die Umgebung.</translation>
+        <source>A snap holds data of the program: its command line, what its exceptions said, and of each thread up to 256 KiB of stack, with arguments and variables of functions, and in most cases the environment.</source>
+        <translation>Ein Snap enthält Daten des Programms: seine Befehlszeile, was seine Ausnahmen sagten, und von jedem Thread bis zu 256 KiB des Stapels, mit Argumenten und Variablen von Funktionen, und meistens die Umgebung.</translation>
     </message>
     <message>
         <source>Only the user that it runs as may read the file, and root.</source>
@@ -3351,16 +3359,16 @@ mit: where stack=&lt;*,außen,innen&gt; and src=&lt;datei,zeile&gt;</translation
 <context>
     <name>traceback::views::TextSearch</name>
     <message>
-        <source>no line of the sources that were found holds that text</source>
-        <translation>keine Zeile der gefundenen Quelltexte enthält diesen Text</translation>
-    </message>
-    <message>
         <source>none of the %1 lines that hold that text ran, in what the trace holds</source>
         <translation>keine der %1 Zeilen mit diesem Text lief, soweit die Aufzeichnung reicht</translation>
     </message>
     <message>
         <source>; %1 sources were not found</source>
         <translation>; %1 Quelltexte wurden nicht gefunden</translation>
+    </message>
+    <message>
+        <source>no line of the sources that were found, and no exception, holds that text</source>
+        <translation>keine Zeile der gefundenen Quelltexte und keine Ausnahme enthält diesen Text</translation>
     </message>
 </context>
 <context>

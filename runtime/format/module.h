@@ -108,6 +108,19 @@ struct BroughtHead {
 inline constexpr std::uint32_t kBroughtHeadSize = 5, kBroughtHeadWithin = 8;
 static_assert(sizeof(BroughtHead) == 8);
 
+// How a virtual function finds the text that it returns, and does nothing else: from its object's address,
+// `loads` times, it adds an offset and loads the word there; then it adds the next offset. Or it returns a
+// constant. Those that may be the what() of an exception (thrown_message.h in the runtime); by `function`.
+struct TextGetter {
+  static constexpr unsigned kMostLoads = 2;
+  std::uint32_t function;  // link-time address
+  std::uint32_t constant;  // link-time address; 0: it is none
+  std::int16_t offsets[kMostLoads + 1];
+  std::uint8_t loads;
+  std::uint8_t reserved;
+};
+static_assert(sizeof(TextGetter) == 16);
+
 struct ModuleHeader {
   std::uint64_t magic;
   std::uint32_t version;
@@ -133,12 +146,15 @@ struct ModuleHeader {
   std::uint32_t broughtHeadCount;
   std::uint32_t flags;  // ModuleFlag; none in a header that ends here
   std::int32_t threadSlot;  // where the probes find their segment, from the thread pointer; from version 9 on
+  std::uint32_t textGetterOffset;  // TextGetter[textGetterCount]; none in a header that ends here
+  std::uint32_t textGetterCount;
 };
-static_assert(sizeof(ModuleHeader) == 128);
+static_assert(sizeof(ModuleHeader) == 136);
 inline constexpr std::uint32_t kOldestModuleHeaderSize = 120;
 
 constexpr std::int32_t threadSlotOf(const ModuleHeader& header) {
-  const bool isSaid = header.version > kModuleVersionAtThreadSlot && header.headerSize >= sizeof header;
+  const bool isSaid = header.version > kModuleVersionAtThreadSlot &&
+                      header.headerSize >= offsetof(ModuleHeader, textGetterOffset);
   return isSaid ? header.threadSlot : kThreadSlot;
 }
 

@@ -15,8 +15,12 @@
 // 22 of /proc/PID/stat in decimal. The runtime removes the folder on a normal exit; what a killed
 // process left there, `traceback recover` turns into a snap. What one left to be learned from that ended by
 // itself is in RINGS/learned-N, N below kLearnedFolders: the same files, but of the rings the histories
-// alone. The header is written once and then only its state changes; modules are appended: an entry is
-// complete before moduleCount counts it.
+// alone.
+//
+//   ProcessHeader | ProcessModule[kMaxModules] | ThrownTexts
+//
+// The header is written once and then only its state changes; modules are appended: an entry is complete
+// before moduleCount counts it. Older runtimes wrote no ThrownTexts.
 #pragma once
 
 #include <cstddef>
@@ -99,7 +103,8 @@ struct ProcessHeader {
   std::uint32_t learns;  // 1: its rings count for profiles (history.h)
   std::uint8_t reserved[1128];  // its first bytes are the clock's (clock.h)
   std::uint64_t thrownTime;  // TSC in the Exception record that the next is of; 0: it says nothing
-  std::uint8_t thrownMessage[256];  // what() of what the aborting thread threw last, zero-terminated
+  std::uint8_t
+      thrownMessage[256];  // what() of what the aborting thread threw last, as it aborts, zero-terminated
   std::uint8_t abortMessage[256];  // what the C library said when it aborted the process, zero-terminated
   // TSC at the fault, or before, of one that the program handled itself first: of that. Where other threads
   // were seen earlier, that was at another one. 0 where an older runtime wrote the file.
@@ -111,5 +116,22 @@ struct ProcessHeader {
   std::uint64_t pidNamespace;  // `pid` is a number in it: inode of /proc/self/ns/pid; 0: not known
 };
 static_assert(sizeof(ProcessHeader) == 4096);
+
+// What an exception said as it was thrown.
+struct ThrownText {
+  std::uint64_t time;  // TSC in its Exception record (record.h); 0: none, or it is being written
+  std::uint8_t text[256];  // what(), zero-terminated
+};
+static_assert(sizeof(ThrownText) == 264);
+
+// Of the last that said something, whichever threads threw them: those before are overwritten.
+inline constexpr unsigned kThrownTexts = 128;
+struct ThrownTexts {
+  std::uint64_t count;  // that were begun; the next one is texts[count % kThrownTexts]
+  ThrownText texts[kThrownTexts];
+};
+constexpr std::uint64_t thrownTextsAt(std::uint32_t headerSize) {
+  return headerSize + std::uint64_t{kMaxModules} * sizeof(ProcessModule);
+}
 
 }  // namespace traceback::format

@@ -33,7 +33,7 @@ namespace traceback::format {
 
 inline constexpr std::uint64_t kSnapMagic = 0x0A0D'5041'4E53'4254;  // "TBSNAP\r\n"
 inline constexpr std::uint32_t kSnapVersion = 2;
-inline constexpr std::uint32_t kSnapRevision = 1;  // 0: from before there was one; nothing in them differs
+inline constexpr std::uint32_t kSnapRevision = 2;  // 1 has no ThrownTexts; 0 is from before there was one
 inline constexpr char kSnapSuffix[] = ".tbsnap";
 
 struct SnapHeader {
@@ -67,6 +67,7 @@ enum class SectionType : std::uint32_t {
   Group = 14,  // "key=value\n" lines, if the snap was made together with others: group, event (the same in
                // each), cause (pid of the process that broke down), left-out (members that were not snapped);
                // and for each member, itself included, member (pid), program, snap (where that went)
+  ThrownTexts = 15,  // ThrownText[] (process.h), by time; only if there are any
 };
 
 enum SectionFlag : std::uint32_t {

@@ -63,10 +63,9 @@ class UncaughtTest : public QObject {
         << QByteArray("shop::Wrapped") << QByteArray("throw shop::Wrapped(") << QByteArray(": a bowl");
     QTest::newRow("throws what is its own")
         << QByteArray("main::Own") << QByteArray("throw Own()") << QByteArray();
-    // Where it is not known what it would say, or of another one.
     QTest::newRow("throws what speaks for itself")
-        << QByteArray("shop::Closed") << QByteArray("throw shop::Closed(") << QByteArray();
-    QTest::newRow("throws another on the way") << own << ownLine << QByteArray();
+        << QByteArray("shop::Closed") << QByteArray("throw shop::Closed(") << QByteArray(": on Sundays");
+    QTest::newRow("throws another on the way") << own << ownLine << said;
   }
   void whatNobodyCaughtIsTheFault() {
     QFETCH(QByteArray, type);
@@ -139,6 +138,9 @@ class UncaughtTest : public QObject {
     const QString snap = snapOf("throws", {"--memory", "none"});
     const QByteArray info = m_line->traceback({"info", snap}).out;
     QVERIFY2(info.contains("OutOfStock was thrown and not caught\n"), info.constData());
+    const QByteArray text = m_line->traceback({"print", snap}).out;
+    QVERIFY2(text.contains("C++ exception shop::OutOfStock") && !text.contains("OutOfStock: wanted"),
+             text.constData());
   }
 
   void otherEndsAreNotOfAnException_data() {

@@ -107,6 +107,13 @@ SnapBuilder ProcessText::snap() const {
   std::memcpy(module.path, "/cache/prog", 11);
   snap.addObject(format::SectionType::Modules, module, deflate);
 
+  std::vector<format::ThrownText> texts(thrown.size());
+  for (std::size_t i = 0; i < thrown.size(); ++i) {
+    texts[i].time = thrown[i].first;
+    std::ranges::copy(thrown[i].second, texts[i].text);
+  }
+  if (!texts.empty()) snap.add(format::SectionType::ThrownTexts, std::as_bytes(std::span(texts)), 0, deflate);
+
   format::SnapReasonData data{};
   data.reason = static_cast<std::uint32_t>(reason);
   data.signal = signal;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/format/process.h"
@@ -48,6 +49,7 @@ struct ProcessText {
   std::uint32_t signalCode = 0;
   std::optional<std::uint64_t> otherFault = {};  // when a thread that has no ring met a fatal signal
   std::optional<std::uint64_t> pc = {};  // of the thread, at the snap or the fault
+  std::vector<std::pair<std::uint64_t, std::string>> thrown = {};  // time, and what was said
   bool withMap = true;
   bool deflate = true;
   bool ringInBlocks = false;

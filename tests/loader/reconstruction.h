@@ -40,6 +40,7 @@ struct Scenario {
   std::string_view pc = {};  // of the thread at the end, in the map's terms; empty: not known
   bool withMap = true;
   loader::LineSourceFactory lines = {};
+  std::vector<std::pair<std::uint64_t, std::string>> thrown = {};  // as ProcessText has it
   format::BindState bindState = format::BindState::Bound;
 };
 
@@ -64,6 +65,7 @@ inline Outcome reconstruct(const Scenario& scenario) {
   process.bindState = scenario.bindState;
   process.otherFault = scenario.otherFault;
   process.signal = scenario.signal;
+  process.thrown = scenario.thrown;
   process.signalCode = scenario.signal == 0 ? 0 : 1;
   process.reason = scenario.signal == 0 ? format::SnapReason::UserRequest : format::SnapReason::Fault;
   if (!scenario.pc.empty()) process.pc = scenario.pc == "outside" ? 0x10 : ring.pcOf(scenario.pc);

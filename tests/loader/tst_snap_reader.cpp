@@ -200,7 +200,7 @@ class SnapReaderTest : public QObject {
              tests::threadText(*expected->trace, *expected->trace->threads[0]));
     for (const auto& reading : thread.times().readings()) QVERIFY(reading.time.value < 900'000);
     QCOMPARE(notesOf(trace),
-             std::string("the snap is of a later revision (2.5) than this TraceBack knows (2.1): what was "
+             std::string("the snap is of a later revision (2.6) than this TraceBack knows (2.2): what was "
                          "added since is left out; a later TraceBack shows it\n"
                          "section of unknown type 77: left out\n"
                          "host: is stored in a way that this TraceBack does not know\n"

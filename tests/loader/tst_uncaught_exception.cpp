@@ -153,6 +153,36 @@ class UncaughtExceptionTest : public QObject {
     QCOMPARE(got.trace().function(thrown.function)->name, std::string("g"));
   }
 
+  void whatAnExceptionSaidIsKnownByItsTime_data() {
+    using Thrown = std::vector<std::pair<std::uint64_t, std::string>>;
+    QTest::addColumn<Thrown>("thrown");
+    QTest::addColumn<QByteArray>("said");
+    QTest::newRow("when it was thrown")
+        << Thrown{{499, "before"}, {500, "no room\n"}} << QByteArray("no room");
+    QTest::newRow("when something else was") << Thrown{{499, "before"}} << QByteArray();
+    QTest::newRow("more than was kept")
+        << Thrown{{500, std::string(255, 'x')}} << QByteArray(255, 'x') + "...";
+    QTest::newRow("when two say something") << Thrown{{500, "no room"}, {500, "no time"}} << QByteArray();
+    QTest::newRow("no more than its type") << Thrown{{500, "shop::Empty"}} << QByteArray();
+  }
+  void whatAnExceptionSaidIsKnownByItsTime() {
+    using Thrown = std::vector<std::pair<std::uint64_t, std::string>>;
+    QFETCH(Thrown, thrown);
+    QFETCH(QByteArray, said);
+    const auto got = reconstruct({.map = kThrows,
+                                  .ring = "start\nmain.a\nouter.a\ninner.a\ng.a\ntime 500\n"
+                                          "exception g.a+3 shop::Empty\ng.z\ninner.b\nouter.b\nmain.b\n",
+                                  .thrown = thrown});
+    unsigned exceptions = 0;
+    for (model::EntryIndex i = 0; i < got.thread().entryCount(); ++i) {
+      const model::Entry entry = got.thread().entry(i);
+      const bool isException = entry.kind == model::EntryKind::Exception;
+      exceptions += isException ? 1 : 0;
+      QCOMPARE(got.trace().thrownText(entry), isException ? said.toStdString() : std::string());
+    }
+    QCOMPARE(exceptions, 1U);
+  }
+
   void otherEndsAreNotOfTheException_data() {
     QTest::addColumn<QByteArray>("ring");
     QTest::addColumn<std::uint32_t>("signal");

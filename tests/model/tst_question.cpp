@@ -124,6 +124,17 @@ class QuestionTest : public QObject {
     QVERIFY(where.parts[1].parts[1].parts[0].kind == Condition::Kind::Or);
   }
 
+  void exceptionsAreAskedForByTypeAndText() {
+    const auto parsed = parseQuestion("previous exception where thrown=shop::Empty and said=\"no room\"");
+    QVERIFY(parsed.has_value());
+    const Condition& where = *std::get<Goto>(*parsed).where;
+    QVERIFY(where.parts[0].kind == Condition::Kind::Thrown && where.parts[1].kind == Condition::Kind::Said);
+    QCOMPARE(where.parts[0].frames, std::vector<std::string>{"shop::Empty"});
+    QCOMPARE(where.parts[1].frames, std::vector<std::string>{"no room"});
+    const auto wrong = parseQuestion("next exception where said=");
+    QVERIFY(!wrong && wrong.error().message == "what an exception said is missing");
+  }
+
   void placesAreLinesOrFunctions() {
     QCOMPARE(
         std::get<Place>(std::variant<Place>(std::get<Never>(*parseQuestion("never(a/foo.c:3-9)")).place)),
@@ -174,7 +185,8 @@ class QuestionTest : public QObject {
   }
 
   void whatIsWrongIsSaidWithItsPlace() {
-    QCOMPARE(problemOf(""), "0: a question begins with goto, next, previous, calls, lines, between or never");
+    QCOMPARE(problemOf(""),
+             "0: a question begins with goto, next, previous, calls, lines, exceptions, between or never");
     QCOMPARE(problemOf("goto here forward signal"), "5: current, first or last must stand here, not 'here'");
     QCOMPARE(problemOf("next"), "4: func_enter, func_exit, block_entry, exception or signal is missing");
     QCOMPARE(problemOf("calls(push<int>)"),
@@ -190,9 +202,11 @@ class QuestionTest : public QObject {
   }
 
   void aSearchBoxKnowsAQuestion() {
-    for (const char* text : {"goto last backward signal", "calls(f)", "next exception", "never(x.c:1)"})
+    for (const char* text :
+         {"goto last backward signal", "calls(f)", "next exception", "exceptions()", "never(x.c:1)"})
       QVERIFY2(looksLikeQuestion(text), text);
-    for (const char* text : {"next", "calls", "nextItem", "goto(", "main.c:10", "never mind(", ""})
+    for (const char* text :
+         {"next", "calls", "nextItem", "goto(", "main.c:10", "never mind(", "exceptions", ""})
       QVERIFY2(!looksLikeQuestion(text), text);
   }
 
@@ -229,6 +243,39 @@ class QuestionTest : public QObject {
     };
     QCOMPARE(places("previous exception"), std::optional(lineAt(*trace->threads[0], 11)));
     QCOMPARE(places("previous exception 2"), std::optional(lineAt(*trace->threads[0], 6)));
+  }
+
+  void exceptionsAreFoundByTypeAndByWhatTheySaid() {
+    const auto trace = traceOf(R"(
+        in main main.c
+          10
+          time 5
+          exception shop::Empty
+          11 catch
+          time 6
+          exception std::runtime_error
+          12
+    )");
+    trace->thrownTexts = {{5, "No room for 3"}, {6, "no time"}};
+    const auto found = [&](const char* text) {
+      const auto rows = answer(*trace, {ThreadIndex{0}, {}}, *parseQuestion(text), 9).rows;
+      return rows.size() == 1 ? trace->exceptionType(trace->threads[0]->entry(rows[0].match).detail) : "";
+    };
+    QCOMPARE(found("previous exception where thrown=Empty"), "shop::Empty");
+    QCOMPARE(found("previous exception where thrown=std::*"), "std::runtime_error");
+    QCOMPARE(found("previous exception where said=\"NO ROOM\""), "shop::Empty");
+    QCOMPARE(found("previous exception where said=no*3"), "shop::Empty");
+    QCOMPARE(found("previous exception where said=\"no \""), "std::runtime_error");
+    QCOMPARE(found("previous exception where thrown=Empty and said=time"), "");
+    QCOMPARE(found("goto last backward exception 3 where said=no"), "");
+    QCOMPARE(found("exceptions() where thrown=Empty"), "shop::Empty");
+    QCOMPARE(found("exceptions() where said=no"), "");  // both
+    QCOMPARE(found("exceptions() where said=nobody"), "");
+    // What catches one says nothing.
+    const auto caught = answer(*trace, {ThreadIndex{0}, {}},
+                               *parseQuestion("goto first forward exception where not said=no"), 9);
+    QCOMPARE(caught.rows.size(), 1u);
+    QCOMPARE(trace->threads[0]->entry(caught.rows[0].match).line, 11u);
   }
 
   void stacksAndSourcesNarrow() {

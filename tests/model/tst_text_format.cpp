@@ -86,6 +86,16 @@ class TextFormatTest : public QObject {
     QVERIFY(jsonOf(*threw, 1).ends_with(R"("type":"std::bad_alloc"})"));
   }
 
+  void whatAnExceptionSaidIsBehindItsType() {
+    const auto threw = traceOf("in f f.c\n  time 5\n  exception\n  time 6\n  exception shop::Empty\n");
+    threw->thrownTexts = {{5, "no room"}, {6, "nothing \x1b"}};
+    QCOMPARE(entryText(*threw, threw->threads[0]->entry(0)), std::string("C++ exception: no room  prog+0x0"));
+    QCOMPARE(entryText(*threw, threw->threads[0]->entry(1)),
+             std::string("C++ exception shop::Empty: nothing \xEF\xBF\xBD  prog+0x0"));
+    QVERIFY(jsonOf(*threw, 0).ends_with(R"("type":null,"message":"no room"})"));
+    QVERIFY(jsonOf(*threw, 1).ends_with("\"type\":\"shop::Empty\",\"message\":\"nothing \\u001b\"}"));
+  }
+
   void jsonIsReadBackWhateverTheNamesHold() {
     const auto trace = traceOf("in f f.c\n  1\n");
     const QByteArray nasty("a\"b\\c\n\t\x01\x7f\xff\xc0\x80 \xed\xa0\x80 \xf0\x9f\x98\x80 \xe2\x82");

@@ -52,19 +52,24 @@ collect::MemoryPart partOf(const std::string& text) {
   return {.start = 0x1000, .flags = 0, .bytes = {text.begin(), text.end()}};
 }
 
-// By the C library, and by an exception.
-format::ProcessHeader headerThatSays(const std::string& text) {
-  format::ProcessHeader header{};
-  std::ranges::copy(text, header.abortMessage);
-  std::ranges::copy(text, header.thrownMessage);
-  return header;
+// By the C library, by the exception that ended the process, and by one before.
+collect::ProcessFolder folderThatSays(const std::string& text) {
+  collect::ProcessFolder folder{};
+  folder.thrown.resize(1);
+  std::ranges::copy(text, folder.header.abortMessage);
+  std::ranges::copy(text, folder.header.thrownMessage);
+  std::ranges::copy(text, folder.thrown[0].text);
+  return folder;
 }
-QByteArray saidIn(const format::ProcessHeader& header) {
+QByteArray saidIn(const collect::ProcessFolder& folder) {
   const auto textOf = [](const std::uint8_t* field) {
     return QByteArray(reinterpret_cast<const char*>(field));
   };
-  return textOf(header.abortMessage) + '|' + textOf(header.thrownMessage);
+  return textOf(folder.header.abortMessage) + '|' + textOf(folder.header.thrownMessage) + '|' +
+         textOf(folder.thrown[0].text);
 }
+// By all three.
+QByteArray thrice(const QByteArray& text) { return text + '|' + text + '|' + text; }
 
 // Runs until its input ends, with a password in its environment and an argument.
 struct Secretive : QProcess {
@@ -76,9 +81,9 @@ struct Secretive : QProcess {
   }
   // What is left of what was said at its end.
   QByteArray redacted(const std::string& said, std::uint32_t redaction) const {
-    format::ProcessHeader header = headerThatSays(said);
-    collect::redactMessages(static_cast<pid_t>(processId()), redaction, header);
-    return saidIn(header);
+    collect::ProcessFolder folder = folderThatSays(said);
+    collect::redactMessages(static_cast<pid_t>(processId()), redaction, folder);
+    return saidIn(folder);
   }
   bool end() {
     closeWriteChannel();
@@ -191,11 +196,18 @@ class RedactionTest : public QObject {
     QCOMPARE(QString::fromStdString(collect::PathRedactor(0).text(text.toStdString())), text);
   }
 
-  void theHeaderOfAProcessNamesNoneInWhatWasSaidAtItsEnd() {
-    const format::ProcessHeader header = headerThatSays("/srv/shop/a.c:3: take: Assertion `n > 0' failed.\n");
-    QCOMPARE(saidIn(collect::PathRedactor(0).header(header)), saidIn(header));
-    const QByteArray redacted = "/redacted/a.c:3: take: Assertion `n > 0' failed.\n";
-    QCOMPARE(saidIn(collect::PathRedactor(collect::kRedactPaths).header(header)), redacted + '|' + redacted);
+  void aProcessNamesNoneInWhatItsExceptionsSaidAndWhatWasSaidAtItsEnd() {
+    const collect::ProcessFolder folder =
+        folderThatSays("/srv/shop/a.c:3: take: Assertion `n > 0' failed.\n");
+    const auto redacted = [&](std::uint32_t redaction) {
+      const collect::PathRedactor paths(redaction);
+      collect::ProcessFolder left;
+      left.header = paths.header(folder.header);
+      left.thrown = paths.thrown(folder.thrown);
+      return saidIn(left);
+    };
+    QCOMPARE(redacted(0), saidIn(folder));
+    QCOMPARE(redacted(collect::kRedactPaths), thrice("/redacted/a.c:3: take: Assertion `n > 0' failed.\n"));
   }
 
   void environmentAndArgumentsAreMaskedInWhatWasSaidAtItsEnd_data() {
@@ -214,7 +226,7 @@ class RedactionTest : public QObject {
     QFETCH(QByteArray, left);
     Secretive process;
     QVERIFY(process.waitForReadyRead(30'000));
-    QCOMPARE(process.redacted("no user open-sesame at sea_shells", redaction), left + '|' + left);
+    QCOMPARE(process.redacted("no user open-sesame at sea_shells", redaction), thrice(left));
     QVERIFY(process.end());
   }
 
@@ -226,20 +238,20 @@ class RedactionTest : public QObject {
       const QByteArray before(kMost - part.size() - 1, '#');
       const QByteArray masked = before + ' ' + QByteArray(part.size(), '*');
       QCOMPARE(process.redacted((before + ' ' + part).toStdString(), collect::kRedactEnvironment),
-               masked + '|' + masked);
+               thrice(masked));
       // Not at the end of one that is whole.
       const QByteArray whole = "by " + part.first(part.size() - 1);
-      QCOMPARE(process.redacted(whole.toStdString(), collect::kRedactEnvironment), whole + '|' + whole);
+      QCOMPARE(process.redacted(whole.toStdString(), collect::kRedactEnvironment), thrice(whole));
     }
     QVERIFY(process.end());
   }
 
   void nothingStaysOfWhatWasSaidByAProcessThatIsGone() {
-    format::ProcessHeader header = headerThatSays("no user open-sesame");
-    collect::redactMessages(std::nullopt, collect::kRedactPaths, header);
-    QCOMPARE(saidIn(header), QByteArray("no user open-sesame|no user open-sesame"));
-    collect::redactMessages(std::nullopt, collect::kRedactEnvironment, header);
-    QCOMPARE(saidIn(header), QByteArray("|"));
+    collect::ProcessFolder folder = folderThatSays("no user open-sesame");
+    collect::redactMessages(std::nullopt, collect::kRedactPaths, folder);
+    QCOMPARE(saidIn(folder), thrice("no user open-sesame"));
+    collect::redactMessages(std::nullopt, collect::kRedactEnvironment, folder);
+    QCOMPARE(saidIn(folder), thrice(""));
   }
 };
 

@@ -128,6 +128,9 @@ std::optional<SnapDump> dumpSnap(const std::filesystem::path& path) {
       case SectionType::Modules:
         snap.modules = arrayOf<ProcessModule>(*bytes);
         break;
+      case SectionType::ThrownTexts:
+        snap.thrown = arrayOf<ThrownText>(*bytes);
+        break;
       case SectionType::Threads:
         snap.threads = arrayOf<SnapThread>(*bytes);
         break;

@@ -16,6 +16,7 @@ namespace traceback::testing {
 struct SnapDump {
   format::ProcessHeader process;
   std::vector<format::ProcessModule> modules;
+  std::vector<format::ThrownText> thrown;
   format::SnapReasonData reason;
   std::vector<format::SnapThread> threads;
   std::vector<RingDump> rings;

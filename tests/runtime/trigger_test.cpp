@@ -3,6 +3,7 @@
 
 #include <QFile>
 #include <QTest>
+#include <algorithm>
 
 #include "snap_dump.h"
 #include "traced_run.h"
@@ -55,6 +56,17 @@ QString typeOf(const Record& record) {
   for (std::size_t i = 3; i < record.values.size(); ++i)
     name.append(reinterpret_cast<const char*>(&record.values[i]), sizeof record.values[i]);
   return QString::fromLatin1(name.constData());
+}
+
+// What was kept of what exceptions said, in the order of these; "-" where nothing was.
+QStringList saidBy(const std::vector<Record>& exceptions, const SnapDump& snap) {
+  QStringList said;
+  for (const Record& each : exceptions) {
+    const auto kept = std::ranges::find(snap.thrown, each.values[0], &format::ThrownText::time);
+    said += kept == snap.thrown.end() ? QString("-")
+                                      : QString::fromUtf8(reinterpret_cast<const char*>(kept->text));
+  }
+  return said;
 }
 
 }  // namespace
@@ -159,6 +171,10 @@ class TriggerTest : public QObject {
     const QString of = "_ZN12_GLOBAL__N_14shop2OfIiEE";
     const QStringList round{"std::out_of_range", "std::string", "int", "shop::Both", of};
     QCOMPARE(types, round + round + round + QStringList("std::out_of_range"));
+    const QStringList said = saidBy(recordsOf(*snap, RecordType::Exception), *snap);
+    const QStringList saidEach{"far", "text", "-", "both", "of"};
+    QCOMPARE(said.first(15), saidEach + saidEach + saidEach);
+    QVERIFY(said.last().startsWith("basic_string"));
   }
 
   void whatIsThrownAgainHasTheTimeOfItsThrow() {
@@ -170,6 +186,7 @@ class TriggerTest : public QObject {
     const auto exceptions = recordsOf(*snap, RecordType::Exception);
     QCOMPARE(exceptions.size(), 4u);
     for (const Record& each : exceptions) QCOMPARE(typeOf(each), QString("std::out_of_range"));
+    QCOMPARE(saidBy(exceptions, *snap), QStringList({"kept", "kept", "kept", "made"}));
     QCOMPARE(exceptions[0].detail, static_cast<std::uint16_t>(format::ExceptionDetail::Thrown));
     for (unsigned i = 1; i < 4; ++i)
       QCOMPARE(exceptions[i].detail, static_cast<std::uint16_t>(format::ExceptionDetail::Again));

@@ -421,6 +421,36 @@ class Window : public QObject {
     QTRY_VERIFY(window->answersPanel()->note().contains(QStringLiteral("never, in what the trace holds")));
   }
 
+  void exceptionsAreListedAndFoundByWhatTheySaid() {
+    const auto trace = tests::traceOf(R"(
+        call main main.c
+          10
+          time 5
+          exception shop::Empty
+          11 catch
+        thread 2 worker
+        call work work.c
+          5
+          time 6
+          exception std::bad_alloc
+    )");
+    trace->thrownTexts = {{5, "No room for 3"}};
+    const auto window = tests::sampleWindow(trace);
+    QTreeView* const list = window->answersPanel()->list();
+    const auto rows = [&] {
+      QStringList texts;
+      for (int row = 0; row < list->model()->rowCount(); ++row)
+        texts += list->model()->index(row, views::AnswersModel::kWhat).data().toString();
+      return texts;
+    };
+    window->findChild<QAction*>(QStringLiteral("listExceptions"))->trigger();
+    const QString said = QStringLiteral("shop::Empty was thrown: No room for 3");
+    QTRY_COMPARE(rows(), QStringList({said, QStringLiteral("std::bad_alloc was thrown")}));
+    window->searchBox()->setText(QStringLiteral("\"no room\""));
+    QTest::keyClick(window->searchBox(), Qt::Key_Return);
+    QTRY_COMPARE(rows(), QStringList(said));
+  }
+
   void aQuestionThatCannotBeSaysWhereItIsWrong() {
     const auto window = tests::sampleWindow(tests::sampleTrace());
     QSignalSpy said(window->searchBox(), &views::SearchBox::message);

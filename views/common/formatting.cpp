@@ -16,6 +16,11 @@ struct Words {
   Q_DECLARE_TR_FUNCTIONS(traceback::views::Formatting)
 };
 
+QString said(const QString& before, std::string_view text) {
+  return text.empty() ? before
+                      : QStringLiteral("%1: %2").arg(before, QString::fromStdString(model::printable(text)));
+}
+
 struct SignalWords {
   std::uint32_t number;
   const char* name;
@@ -103,10 +108,11 @@ QString signalCodeMeaning(std::uint32_t number, std::uint32_t code) {
   }
 }
 
-QString exceptionText(const model::Trace& trace, std::uint32_t detail) {
-  const std::string_view type = trace.exceptionType(detail);
-  return type.empty() ? Words::tr("a C++ exception was thrown")
-                      : Words::tr("%1 was thrown").arg(QString::fromUtf8(type));
+QString exceptionText(const model::Trace& trace, const model::Entry& exception) {
+  const std::string_view type = trace.exceptionType(exception.detail);
+  return said(type.empty() ? Words::tr("a C++ exception was thrown")
+                           : Words::tr("%1 was thrown").arg(QString::fromUtf8(type)),
+              trace.thrownText(exception));
 }
 
 QString gapText(std::uint32_t cause) {
@@ -226,11 +232,6 @@ QString faultText(std::uint32_t signal, std::uint32_t code, model::RuntimeAddr a
 QString whyAborted(const model::Trace::Summary& summary) {
   const QString signal = signalName(SIGABRT);
   if (summary.faultSignal() != SIGABRT) return {};
-  const auto said = [](const QString& before, const std::string& text) {
-    return text.empty()
-               ? before
-               : QStringLiteral("%1: %2").arg(before, QString::fromStdString(model::printable(text)));
-  };
   if (!summary.uncaught) return summary.abortMessage.empty() ? QString() : said(signal, summary.abortMessage);
   return said(summary.uncaught->empty()
                   ? Words::tr("%1: a C++ exception was thrown and not caught").arg(signal)

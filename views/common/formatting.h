@@ -17,8 +17,8 @@ QString signalMeaning(std::uint32_t number);
 // "address not mapped", of the si_code that came with the signal; empty if it says nothing.
 QString signalCodeMeaning(std::uint32_t number, std::uint32_t code);
 
-// "a C++ exception was thrown", or by its type: of an Exception's detail.
-QString exceptionText(const model::Trace& trace, std::uint32_t detail);
+// "a C++ exception was thrown", or by its type, and with what it said.
+QString exceptionText(const model::Trace& trace, const model::Entry& exception);
 QString gapText(std::uint32_t cause);
 // "thread start", of a Sync entry's detail.
 QString syncText(std::uint32_t cause);

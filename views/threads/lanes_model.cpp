@@ -117,13 +117,14 @@ QString LanesModel::describe(int row, model::Ticks time) const {
 }
 
 QString LanesModel::describeEvent(int row, const model::TimedEvent& event) const {
+  const model::Entry entry = lane(row).thread->entry(event.entry);
   QString what;
   switch (event.kind) {
     case model::EntryKind::Signal:
       what = signalName(event.detail);
       break;
     case model::EntryKind::Exception:
-      what = exceptionText(*m_trace, event.detail);
+      what = exceptionText(*m_trace, entry);
       break;
     case model::EntryKind::Gap:
       what = gapText(event.detail);
@@ -135,7 +136,7 @@ QString LanesModel::describeEvent(int row, const model::TimedEvent& event) const
       break;
   }
   if (lane(row).thread->info().fault == event.entry) what = tr("fault");
-  const QString when = timeOfDay(*m_trace, lane(row).thread->entry(event.entry).time);
+  const QString when = timeOfDay(*m_trace, entry.time);
   return tr("Thread %1, entry %2: %3").arg(name(row), count(event.entry + 1), what) +
          (when.isEmpty() ? QString() : tr(", not before %1").arg(when));
 }

@@ -98,7 +98,7 @@ QString EntryText::what(const model::Entry& entry, const model::CallSpan* call) 
                  ? Words::tr("%1 was left early").arg(function(entry, nullptr))
                  : Words::tr("%1 returned").arg(function(entry, nullptr));
     case model::EntryKind::Exception:
-      return exceptionText(*m_trace, entry.detail);
+      return exceptionText(*m_trace, entry);
     case model::EntryKind::Signal: {
       // One that was sent means nothing of what its name says.
       const model::Trace::Summary& summary = m_trace->summary;

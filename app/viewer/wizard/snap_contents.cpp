@@ -35,8 +35,9 @@ QString snapContents(const Recording& recording) {
         "A snap holds all that the program could read in its memory, up to 1 GiB, with its command line, its "
         "environment, and whatever passwords and keys it had there.");
   return Words::tr(
-      "A snap holds data of the program: its command line, and of each thread up to 256 KiB of stack, with "
-      "arguments and variables of functions, and in most cases the environment.");
+      "A snap holds data of the program: its command line, what its exceptions said, and of each thread up "
+      "to "
+      "256 KiB of stack, with arguments and variables of functions, and in most cases the environment.");
 }
 
 QString snapReaders() { return Words::tr("Only the user that it runs as may read the file, and root."); }

@@ -35,7 +35,7 @@ bool hasOtherThreads(pid_t pid) {
 }
 
 constexpr std::uint64_t kMostOfProcess =
-    2 * (sizeof(format::ProcessHeader) + std::uint64_t{format::kMaxModules} * sizeof(format::ProcessModule));
+    2 * (format::thrownTextsAt(sizeof(format::ProcessHeader)) + sizeof(format::ThrownTexts));
 constexpr std::uint64_t kMostOfRing = std::uint64_t{5}
                                       << 28;  // the largest that runtimes make, and a quarter
 
@@ -45,6 +45,17 @@ bool hasMagic(const OpenFolder& folder, const std::string& ring) {
       ::openat(folder.file.descriptor(), ring.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   std::uint64_t magic = 0;
   return file.isOpen() && ::read(file.descriptor(), &magic, sizeof magic) == sizeof magic && magic != 0;
+}
+
+std::vector<format::ThrownText> thrownTextsIn(const Bytes& process, std::uint32_t headerSize) {
+  const std::uint64_t at = format::thrownTextsAt(headerSize) + offsetof(format::ThrownTexts, texts);
+  std::vector<format::ThrownText> texts(format::kThrownTexts);
+  const std::uint64_t size = texts.size() * sizeof texts[0];
+  if (size > process.size() || at > process.size() - size) return {};
+  std::memcpy(texts.data(), process.data() + at, size);
+  std::erase_if(texts, [](const format::ThrownText& text) { return text.time == 0; });
+  std::ranges::sort(texts, {}, &format::ThrownText::time);
+  return texts;
 }
 
 std::vector<std::string> filesIn(const OpenFolder& folder) {
@@ -132,6 +143,8 @@ model::Result<ProcessFolder> readProcessFolder(const OpenFolder& opened) {
   folder.modules.resize(count);
   if (count != 0)
     std::memcpy(folder.modules.data(), bytes->data() + headerSize, count * sizeof(format::ProcessModule));
+
+  folder.thrown = thrownTextsIn(*bytes, headerSize);
 
   for (const std::string& name : filesIn(opened)) {
     if (!name.ends_with(".ring") || !hasMagic(opened, name)) continue;

@@ -30,6 +30,7 @@ struct ProcessFolder {
   std::filesystem::path rootsSnaps;
   format::ProcessHeader header;
   std::vector<format::ProcessModule> modules;
+  std::vector<format::ThrownText> thrown;  // by time
   std::vector<RingFile> rings;  // in the order of their names
 };
 

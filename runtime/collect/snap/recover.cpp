@@ -116,6 +116,16 @@ ProcessMemory memoryOf(pid_t pid, const SnapContents& contents, format::KeptMemo
                           .withoutStacks = withoutStacks});
 }
 
+format::KeptMemory keptOf(const ProcessFolder& folder, std::optional<format::KeptMemory> asked) {
+  return asked.value_or(static_cast<format::KeptMemory>(folder.header.keptMemory));
+}
+
+// What is not to be in the snap of what the process file keeps of the process's memory.
+void leaveOut(pid_t pid, format::KeptMemory kept, SnapContents& contents) {
+  if (kept == format::KeptMemory::None) contents.folder.thrown.clear();
+  redactMessages(pid, contents.redaction, contents.folder);
+}
+
 model::Result<SnapContents> readLiving(pid_t pid, const fs::path& folderPath,
                                        std::optional<format::KeptMemory> kept) {
   auto stopped = StoppedProcess::stop(pid);
@@ -131,10 +141,10 @@ model::Result<SnapContents> readLiving(pid_t pid, const fs::path& folderPath,
   contents.redaction = siteRules().redaction;
   if (const auto maps = readWhole(std::format("/proc/{}/maps", pid))) contents.maps = textOf(*maps);
   const format::ProcessHeader& process = contents.folder.header;
-  contents.memory =
-      memoryOf(pid, contents, kept.value_or(static_cast<format::KeptMemory>(process.keptMemory)));
+  const auto keeps = keptOf(contents.folder, kept);
+  contents.memory = memoryOf(pid, contents, keeps);
   if (contents.redaction != 0) redactMemory(pid, contents.redaction, contents.maps, contents.memory);
-  redactMessages(pid, contents.redaction, contents.folder.header);
+  leaveOut(pid, keeps, contents);
   if (process.faultSignal != 0)
     for (ThreadSnapshot& thread : contents.threads)
       if (process.faultTid == static_cast<std::uint32_t>(thread.tid))
@@ -157,7 +167,7 @@ model::Result<SnapContents> readIfNeedBeRunning(pid_t pid, const fs::path& folde
   rings.folder = std::move(*folder);
   rings.note = contents.error().text();
   rings.redaction = siteRules().redaction;
-  redactMessages(pid, rings.redaction, rings.folder.header);
+  leaveOut(pid, keptOf(rings.folder, kept), rings);
   if (const auto maps = readWhole(std::format("/proc/{}/maps", pid))) rings.maps = textOf(*maps);
   setTime(rings);
   return rings;
@@ -204,7 +214,7 @@ model::Result<std::vector<fs::path>> recoverOne(const fs::path& path, const Reco
   contents.reason = reasonOf(contents.folder.header);
   const SiteRules rules = siteRules();
   contents.redaction = rules.redaction;
-  redactMessages(std::nullopt, rules.redaction, contents.folder.header);
+  redactMessages(std::nullopt, rules.redaction, contents.folder);
   contents.group = options.group;
   setTime(contents);
   // Where root's snaps go, that user could not write.

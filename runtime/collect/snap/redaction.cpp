@@ -184,10 +184,12 @@ void redactMemory(pid_t pid, std::uint32_t redaction, const std::string& maps, P
   }
 }
 
-void redactMessages(std::optional<pid_t> pid, std::uint32_t redaction, format::ProcessHeader& header) {
+void redactMessages(std::optional<pid_t> pid, std::uint32_t redaction, ProcessFolder& folder) {
   if ((redaction & (kRedactEnvironment | kRedactArguments)) == 0) return;
   const auto texts = pid ? startedWith(*pid, redaction) : std::vector<std::string>{};
-  for (auto* field : {&header.abortMessage, &header.thrownMessage}) {
+  std::vector fields{&folder.header.abortMessage, &folder.header.thrownMessage};
+  for (format::ThrownText& thrown : folder.thrown) fields.push_back(&thrown.text);
+  for (auto* field : fields) {
     if (!pid) {
       std::ranges::fill(*field, std::uint8_t{0});
       continue;
@@ -255,6 +257,11 @@ std::vector<format::ProcessModule> PathRedactor::modules(std::vector<format::Pro
   for (format::ProcessModule& module : modules)
     copyField(module.path, path(textField(module.path, sizeof module.path)));
   return modules;
+}
+
+std::vector<format::ThrownText> PathRedactor::thrown(std::vector<format::ThrownText> texts) const {
+  for (format::ThrownText& each : texts) copyField(each.text, text(textField(each.text, sizeof each.text)));
+  return texts;
 }
 
 std::string describeRedaction(std::uint32_t redaction) {

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/collect/files/process_folder.h"
 #include "runtime/collect/rules/site_rules.h"
 #include "runtime/collect/snap/memory_reader.h"
 #include "runtime/format/process.h"
@@ -25,9 +26,9 @@ inline constexpr std::size_t kLeastCopy = 8;
 // Masks in memory that was read from a stopped process. `maps` is the text of its /proc/PID/maps.
 void redactMemory(pid_t pid, std::uint32_t redaction, const std::string& maps, ProcessMemory& memory);
 
-// The same in what was said as the process was aborted. Of one that is gone (no `pid`) nobody knows what to
-// mask: nothing stays.
-void redactMessages(std::optional<pid_t> pid, std::uint32_t redaction, format::ProcessHeader& header);
+// The same in what exceptions said, and what was said as the process was aborted. Of one that is gone (no
+// `pid`) nobody knows what to mask: nothing stays.
+void redactMessages(std::optional<pid_t> pid, std::uint32_t redaction, ProcessFolder& folder);
 
 // Masks each of the texts wherever it lies.
 void maskCopies(const std::vector<std::string>& texts, std::vector<MemoryPart>& parts);
@@ -45,6 +46,7 @@ class PathRedactor {
   std::string lines(const std::string& lines) const;
   format::ProcessHeader header(format::ProcessHeader header) const;
   std::vector<format::ProcessModule> modules(std::vector<format::ProcessModule> modules) const;
+  std::vector<format::ThrownText> thrown(std::vector<format::ThrownText> texts) const;
 
  private:
   bool m_redacts;

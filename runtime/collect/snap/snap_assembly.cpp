@@ -282,6 +282,8 @@ model::Result<std::filesystem::path> writeSnap(const SnapContents& contents,
     if (result) result = writer->add(type, index, bytes);
   };
   add(Type::Modules, 0, bytesOf(modules.data(), modules.size()));
+  if (const auto thrown = paths.thrown(folder.thrown); !thrown.empty())
+    add(Type::ThrownTexts, 0, bytesOf(thrown.data(), thrown.size()));
   add(Type::Reason, 0, bytesOf(&reason, 1));
   add(Type::Threads, 0, bytesOf(threads.data(), threads.size()));
   for (std::size_t i = 0; i < folder.rings.size(); ++i)

@@ -53,10 +53,10 @@ std::size_t readFile(const char* path, char* to, std::size_t size) {
   return used;
 }
 
-bool copyMapping(int file, std::uint64_t from, std::uint64_t size) {
+bool copyMapping(int file, std::uint64_t from, std::uint64_t size, std::uint64_t at) {
   for (std::uint64_t done = 0; done < size;) {
     const long wrote = systemCall(__NR_pwrite64, file, static_cast<long>(from + done),
-                                  static_cast<long>(size - done), static_cast<long>(done));
+                                  static_cast<long>(size - done), static_cast<long>(at + done));
     if (failed(wrote) || wrote == 0) return false;
     done += static_cast<std::uint64_t>(wrote);
   }

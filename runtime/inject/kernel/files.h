@@ -40,8 +40,8 @@ void forEachFile(int folder, Visit visit) {
 void emptyFolder(int folder);
 // Reads a small file, zero-terminates it and returns its size; 0 if it cannot be read.
 std::size_t readFile(const char* path, char* to, std::size_t size);
-// Writes memory to the front of a file.
-bool copyMapping(int file, std::uint64_t from, std::uint64_t size);
+// Writes memory to a file, at its front or where `at` says.
+bool copyMapping(int file, std::uint64_t from, std::uint64_t size, std::uint64_t at = 0);
 // Whether the process may make a file so large. Trying would end it: that is what SIGXFSZ does.
 bool mayMakeFile(std::uint64_t size);
 // Whether there is memory at all of these addresses, whosever it is.

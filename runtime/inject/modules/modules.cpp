@@ -87,7 +87,8 @@ bool isTheOneSeen(const ModuleHeader& header, const Seen& before, std::uint64_t 
 }
 
 bool isKnown(const ModuleHeader& header) {
-  return header.headerSize >= sizeof header && (header.flags & format::kModuleKnown) != 0;
+  return header.headerSize >= offsetof(ModuleHeader, threadSlot) &&
+         (header.flags & format::kModuleKnown) != 0;
 }
 
 // The first module that is bound decides where all others have to look, too.

@@ -17,6 +17,7 @@
 #include "runtime/inject/signals/actions.h"
 #include "runtime/inject/signals/fault.h"
 #include "runtime/inject/signals/own_fault.h"
+#include "runtime/inject/snaps/thrown_texts.h"
 
 namespace traceback::inject {
 
@@ -183,6 +184,7 @@ void childStarted(bool betweenProbes) {
   process.watched = false;
   process.watcher = 0;
   process.file = nullptr;  // it was mapped for the parent alone
+  forgetThrownTexts();
   process.lock = Lock();
   forgetActionLock();
   forgetModuleLocks();
@@ -220,7 +222,8 @@ long mapProcessFile(std::uint64_t place) {
   long mapping = -1;
   if (mayMakeFile(kProcessFileSize) && !failed(systemCall(__NR_ftruncate, file, kProcessFileSize)) &&
       !failed(systemCall(__NR_fallocate, file, 0, 0, first)) &&
-      (place == 0 || copyMapping(static_cast<int>(file), place, first)))
+      (place == 0 ||
+       (copyMapping(static_cast<int>(file), place, first) && copyThrownTexts(static_cast<int>(file)))))
     mapping = systemCall(__NR_mmap, static_cast<long>(place), kProcessFileSize, PROT_READ | PROT_WRITE,
                          MAP_SHARED | (place == 0 ? 0 : MAP_FIXED), file, 0);
   systemCall(__NR_close, file);

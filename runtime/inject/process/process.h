@@ -66,7 +66,7 @@ extern Process process;
 
 // As it is mapped.
 inline constexpr std::uint64_t kProcessFileSize =
-    sizeof(format::ProcessHeader) + std::uint64_t{format::kMaxModules} * sizeof(format::ProcessModule);
+    format::thrownTextsAt(sizeof(format::ProcessHeader)) + sizeof(format::ThrownTexts);
 
 // True in a child that was forked, however that was done, until childStarted() has run there. A page that
 // the kernel wipes on fork tells; a vfork child shares it, and is rightly taken for the parent.

@@ -58,7 +58,6 @@ struct Thrown {
   std::uint64_t object;
   std::uint64_t type;  // where its type-info is
   std::uint64_t time;  // in its record; 0: there is none
-  bool isText;  // its first word is the address of one
 };
 
 // A wrap (wrap.h) that may be interrupted.
@@ -115,6 +114,7 @@ struct alignas(format::kThreadBlockAlignment) Thread {
   std::uint64_t heldFaults, putOffFaults;
   HandledFault handled;  // the outermost one whose handler runs, or the last, or one that was left by a jump
   Thrown thrown;  // the last one
+  std::uint64_t textsPaid;  // TSC until which the thread has had what exceptions said read (thrown_message.h)
   std::uint64_t abortFrame;  // the stack where libc's abort() was called; 0: it was not, or was left
   std::uint32_t unheldIn;  // the number of a vfork child whose kernel blocks what is held
 };

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 
+#include "runtime/inject/kernel/hash.h"
 #include "runtime/inject/libc/libc.h"
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/snaps/policy_file.h"
@@ -25,11 +26,6 @@ extern "C" {
 using namespace traceback::inject;
 
 namespace {
-
-std::uint64_t hashOf(const char* text, std::uint64_t hash) {
-  for (; *text != 0; ++text) hash = (hash ^ static_cast<std::uint8_t>(*text)) * 0x100'0000'01B3;
-  return hash;
-}
 
 constexpr char kSummary[] = "SUMMARY: ";
 
@@ -52,7 +48,7 @@ void meetUndefined() {
     __ubsan_get_current_report_data(&kind, &message, &file, &line, &column, &address);
   Text<256> text;
   text.add(kind != nullptr && *kind != 0 ? kind : "undefined-behavior");
-  std::uint64_t place = hashOf(text.c_str(), 0xCBF2'9CE4'8422'2325);
+  std::uint64_t place = hashOf(text.c_str());
   if (file != nullptr && *file != 0) {
     place = hashOf(file, place) ^ (std::uint64_t{line} << 16) ^ column;
     text.add(" at ").add(file).add(":").add(std::uint64_t{line});
@@ -90,7 +86,7 @@ void meetSummary(const char* summary) {
   Text<256> text;
   text.add(summary);
   if (!text.empty() && text.bytes()[text.size() - 1] == '.') text.bytes()[text.size() - 1] = 0;
-  meetReport(hashOf(text.c_str(), 0xCBF2'9CE4'8422'2325), text.c_str());
+  meetReport(hashOf(text.c_str()), text.c_str());
 }
 
 void sanitizerEndsProcess() {

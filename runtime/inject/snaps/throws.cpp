@@ -8,6 +8,7 @@
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/snaps/known_throws.h"
 #include "runtime/inject/snaps/policy_file.h"
+#include "runtime/inject/snaps/text_places.h"
 #include "runtime/inject/snaps/thrown_message.h"
 #include "runtime/inject/snaps/throws.h"
 #include "runtime/inject/snaps/trigger.h"

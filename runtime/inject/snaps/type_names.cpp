@@ -20,6 +20,8 @@ struct ManyBases : TypeInfo {  // __vmi_class_type_info
   Base bases[1];  // `count` of them
 };
 
+constexpr const char* kSingleBase = "N10__cxxabiv120__si_class_type_infoE";
+constexpr const char* kManyBases = "N10__cxxabiv121__vmi_class_type_infoE";
 constexpr unsigned kDeepest = 32, kMostBases = 256;
 
 const char* mangledName(const TypeInfo& type) { return *type.name == '*' ? type.name + 1 : type.name; }
@@ -33,16 +35,36 @@ bool isOfKind(const TypeInfo& type, const char* kind) {
 bool visitAll(const TypeInfo& type, bool (*visit)(const void*, void*), void* data, unsigned depth) {
   if (visit(&type, data)) return true;
   if (depth == kDeepest || type.table == nullptr) return false;
-  if (isOfKind(type, "N10__cxxabiv120__si_class_type_infoE")) {
+  if (isOfKind(type, kSingleBase)) {
     const auto& single = static_cast<const SingleBase&>(type);
     return single.base != nullptr && visitAll(*single.base, visit, data, depth + 1);
   }
-  if (!isOfKind(type, "N10__cxxabiv121__vmi_class_type_infoE")) return false;
+  if (!isOfKind(type, kManyBases)) return false;
   const auto& many = static_cast<const ManyBases&>(type);
   const std::uint32_t count = many.count < kMostBases ? many.count : kMostBases;
   for (std::uint32_t i = 0; i < count; ++i)
     if (many.bases[i].type != nullptr && visitAll(*many.bases[i].type, visit, data, depth + 1)) return true;
   return false;
+}
+
+std::int64_t offsetOf(const TypeInfo& type, const char* mangled, unsigned depth) {
+  constexpr long kVirtual = 1, kOffsetShift = 8;
+  if (strcmp(mangledName(type), mangled) == 0) return 0;
+  if (depth == kDeepest || type.table == nullptr) return -1;
+  if (isOfKind(type, kSingleBase)) {
+    const auto& single = static_cast<const SingleBase&>(type);
+    return single.base != nullptr ? offsetOf(*single.base, mangled, depth + 1) : -1;
+  }
+  if (!isOfKind(type, kManyBases)) return -1;
+  const auto& many = static_cast<const ManyBases&>(type);
+  const std::uint32_t count = many.count < kMostBases ? many.count : kMostBases;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const ManyBases::Base& base = many.bases[i];
+    if (base.type == nullptr || (base.offsetAndFlags & kVirtual) != 0) continue;
+    if (const std::int64_t within = offsetOf(*base.type, mangled, depth + 1); within >= 0)
+      return (base.offsetAndFlags >> kOffsetShift) + within;
+  }
+  return -1;
 }
 
 bool isInline(const char* part, std::size_t size) {
@@ -115,6 +137,10 @@ bool nameOfType(const void* type, ClassName& name) {
 
 bool anyOfItsClasses(const void* type, bool (*visit)(const void* type, void* data), void* data) {
   return visitAll(*static_cast<const TypeInfo*>(type), visit, data, 0);
+}
+
+std::int64_t offsetOfClass(const void* type, const char* mangled) {
+  return offsetOf(*static_cast<const TypeInfo*>(type), mangled, 0);
 }
 
 }  // namespace traceback::inject

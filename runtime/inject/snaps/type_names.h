@@ -25,4 +25,8 @@ bool nameOfType(const void* type, ClassName& name);
 // one was.
 bool anyOfItsClasses(const void* type, bool (*visit)(const void* type, void* data), void* data);
 
+// Where in an object of the type its part of a class is, by that one's mangled name; -1 if it is not derived
+// from it, or by a virtual base. Of several parts the first.
+std::int64_t offsetOfClass(const void* type, const char* mangled);
+
 }  // namespace traceback::inject
