@@ -101,6 +101,24 @@ fs::path originalIn(const fs::path& entry) {
   return line.substr(keyEnd);
 }
 
+// Of the index of all parts.
+std::vector<fs::path> entriesOf(const fs::path& root, const InstrumentedCache::IsMeant& isMeant) {
+  std::vector<fs::path> entries;
+  std::error_code none;
+  for (const auto& part : fs::directory_iterator(root, none)) {
+    std::error_code gone;  // others remove too
+    for (const auto& item : fs::directory_iterator(part.path() / "index", gone))
+      if (const fs::path original = originalIn(item.path()); !original.empty() && isMeant(original))
+        entries.push_back(item.path());
+  }
+  return entries;
+}
+
+void forgetEntry(const fs::path& entry) {
+  std::error_code ignored;
+  fs::remove(entry, ignored);
+}
+
 std::string programFlavour(std::uint64_t flavour) { return std::format("{:016x}", flavour); }
 
 }  // namespace
@@ -141,7 +159,7 @@ model::Result<void> InstrumentedCache::prepareFolders() const {
   std::error_code error;
   fs::create_directories(m_root.parent_path(), error);
   for (const fs::path& folder :
-       {m_root, m_folder, m_folder / "objects", m_folder / "index", m_folder / "making", m_folder / kRenewal})
+       {m_root, m_folder, m_folder / "objects", m_folder / "index", m_folder / "making"})
     if (auto made = makePrivateFolder(folder); !made) return made;
   struct statvfs status{};
   if (statvfs(m_folder.c_str(), &status) == 0 && (status.f_flag & ST_NOEXEC) != 0)
@@ -238,28 +256,21 @@ model::Result<InstrumentedCache::Known> InstrumentedCache::makeEntry(
   return Known{.copy = m_folder / "objects" / *object, .reason = {}};
 }
 
-void InstrumentedCache::outdate(const fs::path& root, const std::function<bool(const fs::path&)>& isMeant,
-                                std::uint64_t bytesAtOnce) {
-  std::error_code none;
-  for (const auto& part : fs::directory_iterator(root, none)) {
-    std::vector<std::pair<std::uint64_t, std::string>> meant;  // by size
-    std::error_code gone;  // others remove too
-    for (const auto& item : fs::directory_iterator(part.path() / "index", gone)) {
-      const fs::path original = originalIn(item.path());
-      std::error_code ignored;
-      if (!original.empty() && isMeant(original))
-        meant.emplace_back(fs::file_size(original, ignored), item.path().filename());
-    }
-    std::ranges::sort(meant);
-    std::uint64_t left = bytesAtOnce;
-    for (const auto& [size, name] : meant) {
-      std::error_code ignored;
-      const bool atOnce = size <= left;
-      left -= atOnce ? size : left;
-      if (atOnce || !std::ofstream(part.path() / kRenewal / name))
-        fs::remove(part.path() / "index" / name, ignored);
-    }
+model::Result<void> InstrumentedCache::prepareForRenewal() const {
+  if (auto prepared = prepareFolders(); !prepared) return prepared;
+  return makePrivateFolder(m_folder / kRenewal);
+}
+
+void InstrumentedCache::outdate(const fs::path& root, const IsMeant& isMeant) {
+  for (const fs::path& entry : entriesOf(root, isMeant)) {
+    const fs::path waiting = entry.parent_path().parent_path() / kRenewal;
+    std::error_code none;
+    if (fs::exists(waiting, none) && !std::ofstream(waiting / entry.filename())) forgetEntry(entry);
   }
+}
+
+void InstrumentedCache::forget(const fs::path& root, const IsMeant& isMeant) {
+  for (const fs::path& entry : entriesOf(root, isMeant)) forgetEntry(entry);
 }
 
 std::vector<InstrumentedCache::Outdated> InstrumentedCache::outdated() const {

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,12 +57,14 @@ class InstrumentedCache {
   model::Result<Known> get(const std::filesystem::path& file, Use use, const Make& make,
                            const std::function<std::uint64_t()>& variant = {}) const;
 
-  // Copies that were made of such files, in all parts, are made anew: when they are next asked for, of the
-  // smallest files, of so many bytes together in each part; of the others by renew(), until which they are
-  // taken as they are. What runs keeps them.
-  static void outdate(const std::filesystem::path& root,
-                      const std::function<bool(const std::filesystem::path& original)>& isMeant,
-                      std::uint64_t bytesAtOnce = std::numeric_limits<std::uint64_t>::max());
+  // Copies in this part are made by what changes, and so will be outdate()d. Makes the other folders, too.
+  model::Result<void> prepareForRenewal() const;
+
+  // Copies that were made of such files are made anew: in all such parts by renew(), until which they are
+  // taken as they are; or in all parts when they are next asked for. What runs keeps them.
+  using IsMeant = std::function<bool(const std::filesystem::path& original)>;
+  static void outdate(const std::filesystem::path& root, const IsMeant& isMeant);
+  static void forget(const std::filesystem::path& root, const IsMeant& isMeant);
 
   // What waits for renew() in this part.
   struct Outdated {

@@ -61,8 +61,7 @@ bool learnFrom(const std::vector<fs::path>& folders, const fs::path& profiles, L
   }
   const BranchProfile learned = withoutRarelyUsed(profile);
   if (!learned.modules().empty()) [[maybe_unused]]
-    const auto kept =
-        keepProfiles(profiles, learned, all ? Renewal::WhenGrownForRenewal : Renewal::WhenGrown);
+    const auto kept = keepProfiles(profiles, learned, Renewal::WhenGrown);
   return someAreLeft;
 }
 

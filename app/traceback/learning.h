@@ -1,5 +1,5 @@
 // Profiles that make themselves: what runs before have counted (TRACEBACK_LEARN) is kept for this one, so
-// that recording costs less from the second run of a program on.
+// that recording costs less once a program has run.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@ namespace traceback::app {
 
 // Takes what processes that ended by themselves left, and adds it to the profiles in that folder. Whatever
 // cannot be used is dropped, for nobody asked for it. OfSmall: what processes with large files left stays,
-// for that would take seconds; says whether some did. OfAll: copies that this makes out of date wait for
-// renewOutdated(), large or not.
+// for that would take seconds; says whether some did. Copies that this makes out of date wait for
+// renewOutdated().
 enum class Learn { OfSmall, OfAll };
 bool learnFromEarlierRuns(const std::filesystem::path& profiles, Learn which);
 

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 #include <format>
-#include <limits>
 
 #include "app/traceback/on_demand.h"
 #include "app/traceback/output_file.h"
@@ -46,24 +45,12 @@ unsigned sizeOf(const BranchProfile& profile, const std::string& buildId) {
          unsigned(std::bit_width(profile.programRecordsOf(buildId)) / 3);
 }
 
-// Who did not ask for it waits for no more than 8 MB: two seconds or so.
-std::uint64_t bytesAtOnce(Renewal renewal) {
-  switch (renewal) {
-    case Renewal::Always:
-      break;
-    case Renewal::WhenGrown:
-      return std::uint64_t{8} << 20;
-    case Renewal::WhenGrownForRenewal:
-      return 0;
-  }
-  return std::numeric_limits<std::uint64_t>::max();
-}
+using MarkCopies = void(const fs::path& root, const InstrumentedCache::IsMeant& isMeant);
 
-void outdateCopies(const std::vector<std::string>& buildIds, Renewal renewal) {
+void markCopies(const std::vector<std::string>& buildIds, MarkCopies& mark) {
   const auto copies = copiesFolder();
   if (!copies || buildIds.empty()) return;
-  const auto isMeant = [&](const fs::path& file) { return std::ranges::contains(buildIds, buildIdOf(file)); };
-  InstrumentedCache::outdate(*copies, isMeant, bytesAtOnce(renewal));
+  mark(*copies, [&](const fs::path& file) { return std::ranges::contains(buildIds, buildIdOf(file)); });
 }
 
 }  // namespace
@@ -96,7 +83,7 @@ model::Result<void> keepProfiles(const fs::path& folder, const BranchProfile& pr
     if (auto written = writeProfile(path, kept); !written) return written;
     if (renewal == Renewal::Always || sizeOf(kept, buildId) != before) renewed.push_back(buildId);
   }
-  outdateCopies(renewed, renewal);
+  markCopies(renewed, InstrumentedCache::outdate);
   return {};
 }
 
@@ -114,7 +101,7 @@ model::Result<std::size_t> forgetProfiles(const fs::path& folder) {
     if (error) return model::fail("cannot be removed: " + error.message(), path.string());
     forgotten.push_back(path.stem().string());
   }
-  outdateCopies(forgotten, Renewal::Always);
+  markCopies(forgotten, InstrumentedCache::forget);
   return forgotten.size();
 }
 

@@ -33,6 +33,12 @@ void comeLast() {
   std::ofstream("/proc/self/oom_score_adj") << 1000;
 }
 
+// Whoever makes copies anew has it.
+collect::SystemFile openLock(const InstrumentedCache& cache) {
+  return collect::SystemFile(
+      open((cache.folder() / "making/renewal").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+}
+
 void learnAndRenewAll(const InstrumentedCache& cache, const instrument::Options& options) {
   learnFromEarlierRuns(options.profiles, Learn::OfAll);
   renewOutdated(cache, options);
@@ -62,9 +68,15 @@ void learnAndRenew(const fs::path& traceback, const InstrumentedCache& cache,
 }
 
 void renewAlone(const InstrumentedCache& cache, const instrument::Options& options) {
-  const collect::SystemFile lock(
-      open((cache.folder() / "making/renewal").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  const collect::SystemFile lock = openLock(cache);
   if (lock.isOpen() && flock(lock.descriptor(), LOCK_EX | LOCK_NB) == 0) learnAndRenewAll(cache, options);
+}
+
+void renewNow(const InstrumentedCache& cache, const instrument::Options& options) {
+  if (cache.outdated().empty()) return;
+  comeLast();
+  const collect::SystemFile lock = openLock(cache);
+  if (lock.isOpen() && flock(lock.descriptor(), LOCK_EX) == 0) renewOutdated(cache, options);
 }
 
 }  // namespace traceback::app

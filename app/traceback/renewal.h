@@ -1,6 +1,6 @@
-// Copies of large files that what was learned would have otherwise are made anew while the program runs
-// already, by the copies that there are: in a process that is nobody's child, at the least priority, and the
-// first to go where memory is short.
+// Copies that what was counted would have otherwise are made anew while programs run by those that there are:
+// nobody who did not ask for it waits, and no server does that executes itself anew. At the least priority,
+// and the first to go where memory is short.
 #pragma once
 
 #include "app/traceback/on_demand.h"
@@ -8,12 +8,16 @@
 namespace traceback::app {
 
 // Learns from earlier runs (learning.h), but from those of large files in a `traceback renew` that is left
-// behind; which is started as well where copies wait. The first process of a container would have that for a
-// child of its own, when it is the program: there all is done before this returns.
+// behind, a process that is nobody's child; which is started as well where copies wait. The first process of
+// a container would have that for a child of its own, when it is the program: there all is done before this
+// returns.
 void learnAndRenew(const std::filesystem::path& traceback, const InstrumentedCache& cache,
                    const instrument::Options& options);
 
 // What `traceback renew` does. Nothing where another one is at it.
 void renewAlone(const InstrumentedCache& cache, const instrument::Options& options);
+
+// Behind whoever is at it. What waits in other parts of the cache is left to the next run by these.
+void renewNow(const InstrumentedCache& cache, const instrument::Options& options);
 
 }  // namespace traceback::app

@@ -95,45 +95,47 @@ class InstrumentedCacheTest : public QObject {
     };
     const fs::path first = get(file, 0);
     get(other, 0);
-    QVERIFY2(get(file, 7) == first, "until that is outdated");
-    InstrumentedCache::outdate(path("cache"), [&](const fs::path& original) { return original == file; });
+    QVERIFY2(get(file, 7) == first, "until that is forgotten");
+    InstrumentedCache::forget(path("cache"), [&](const fs::path& original) { return original == file; });
     QVERIFY(!cache().lookUp(file, Use::Load));
     QVERIFY(cache().lookUp(other, Use::Load).has_value());
     const fs::path second = get(file, 7);
     QVERIFY(second != first && fs::exists(first) && fs::exists(second));
     QCOMPARE(m_made.load(), 3);
-    InstrumentedCache::outdate(path("cache"), [&](const fs::path&) { return true; });
+    InstrumentedCache::forget(path("cache"), [&](const fs::path&) { return true; });
     QCOMPARE(get(file, 0), first);
     QCOMPARE(m_made.load(), 3);
   }
 
-  void ofWhatIsOutdatedTheLargeWaitsAndIsTakenMeanwhile() {
-    const fs::path small = program("small", "abc"), large = program("large", QByteArray(100, 'x'));
+  void whatIsOutdatedIsTakenUntilItIsMadeAnew() {
+    const fs::path file = program("prog", "abc"), other = program("other", "xyz");
     const InstrumentedCache far = cache().forThreadSlot(format::kThreadSlot - 4096);
-    const auto anyFile = [](const fs::path&) { return true; };
     const auto variant = [] { return std::uint64_t{7}; };
-    copyOf(cache(), small);
-    const fs::path before = copyOf(far, large, Use::Execute);
-    InstrumentedCache::outdate(path("cache"), anyFile, 50);
-    QVERIFY(!cache().lookUp(small, Use::Load));
-    QVERIFY(far.lookUp(large, Use::Execute)->copy == before);
-    QCOMPARE(copyOf(far, large, Use::Execute), before);
+    QVERIFY(far.prepareForRenewal());
+    copyOf(far, other, Use::Execute);
+    const fs::path before = copyOf(far, file, Use::Execute);
+    copyOf(cache(2), file, Use::Execute);
+    InstrumentedCache::outdate(path("cache"), [&](const fs::path& original) { return original == file; });
+    QVERIFY(far.lookUp(file, Use::Execute)->copy == before);
+    QCOMPARE(copyOf(far, file, Use::Execute), before);
 
     const auto waiting = cache().outdated();
     QCOMPARE(waiting.size(), std::size_t{1});
-    QCOMPARE(waiting[0].file, large);
+    QCOMPARE(waiting[0].file, file);
     QVERIFY(waiting[0].use == Use::Execute);
     QCOMPARE(waiting[0].threadSlot, format::kThreadSlot - 4096);
-    const auto renewed = far.renew(large, Use::Execute, maker(), variant);
+    const auto renewed = far.renew(file, Use::Execute, maker(), variant);
     QVERIFY(renewed && renewed->copy != before && fs::exists(before));
-    QCOMPARE(copyOf(far, large, Use::Execute), renewed->copy);
+    QCOMPARE(copyOf(far, file, Use::Execute), renewed->copy);
     QVERIFY(cache().outdated().empty());
+    QVERIFY2(cache(2).outdated().empty(), "there it goes by nothing that changes");
   }
 
   void whatCannotBeMadeAnewStaysAsItIs() {
     const fs::path file = program("prog", "abc");
+    QVERIFY(cache().prepareForRenewal());
     const fs::path copy = copyOf(cache(), file);
-    InstrumentedCache::outdate(path("cache"), [](const fs::path&) { return true; }, 0);
+    InstrumentedCache::outdate(path("cache"), [](const fs::path&) { return true; });
     QVERIFY(!cache().renew(file, Use::Load, refuser(file), [] { return std::uint64_t{7}; }));
     QCOMPARE(copyOf(cache(), file), copy);
     QVERIFY2(cache().outdated().empty(), "it is not tried for ever");
@@ -141,8 +143,9 @@ class InstrumentedCacheTest : public QObject {
 
   void whatHasChangedWaitsNoMore() {
     const fs::path file = program("prog", "abc");
+    QVERIFY(cache().prepareForRenewal());
     copyOf(cache(), file);
-    InstrumentedCache::outdate(path("cache"), [](const fs::path&) { return true; }, 0);
+    InstrumentedCache::outdate(path("cache"), [](const fs::path&) { return true; });
     program("prog", "another");
     QVERIFY(cache().outdated().empty());
     QCOMPARE(files("renewal"), QStringList());

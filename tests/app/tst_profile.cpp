@@ -214,15 +214,17 @@ class ProfileTest : public QObject {
     const QString snap = snapIn("before");
     makesACopy({});
     QVERIFY2(!makesACopy({}), "it has one");
+    const int before = copies();
     const Ran made = m_line.traceback({"profile", snap});
     QCOMPARE(made.status, 0);
+    QCOMPARE(copies(), before + 1);
     QVERIFY2(made.out.startsWith(kept().toUtf8() + ": ") && made.out.contains(" records of 1 modules"),
              made.out.constData());
     QCOMPARE(keptFiles().size(), 1);
     QVERIFY(m_line.traceback({"doctor"}).out.contains("of 1 modules"));
     QVERIFY2(!makesACopy({"--no-profile"}) || !makesACopy({"--no-profile"}), "not by the profile");
-    QVERIFY2(makesACopy({}), "by the profile");
-    QVERIFY(!makesACopy({}));
+    QVERIFY2(!makesACopy({}), "there is one by the profile");
+    const int byProfile = copies();
     const Ran profiled = crash({}, "by what is kept");
     QCOMPARE(linesOf(snapIn("by what is kept")), linesOf(snap));
 
@@ -232,7 +234,8 @@ class ProfileTest : public QObject {
     QCOMPARE(readFile(file), once);
     QCOMPARE(m_line.traceback({"profile", snap}).status, 0);
     QVERIFY2(readFile(kept() + '/' + keptFiles().front()) != once, "counts add up");
-    QVERIFY(makesACopy({}));
+    QCOMPARE(copies(), byProfile + 1);
+    QVERIFY(!makesACopy({}));
 
     QCOMPARE(m_line.traceback({"profile", "--forget"}).out, kept().toUtf8() + ": 1 modules forgotten\n");
     QCOMPARE(keptFiles(), QStringList());
@@ -246,18 +249,18 @@ class ProfileTest : public QObject {
     QCOMPARE(m_line.traceback(QStringList{"run", "--"} + words).status, 3);
     QVERIFY(!makesACopy({}, words));
     const QString snap = snapIn("before");
-    QCOMPARE(m_line.traceback({"profile", snap, snap, snap}).status, 0);
     const auto all = [this] {
       return listing(m_line.path("cache/traceback/instrumented")).filter("/objects/");
     };
     const QStringList before = all();
-    QVERIFY(makesACopy({}, words));
+    QCOMPARE(m_line.traceback({"profile", snap, snap, snap}).status, 0);
     QStringList made = all();
     made.removeIf([&](const QString& name) {
       return before.contains(name) || QFileInfo(m_line.path("cache/traceback/instrumented/" + name)).isDir();
     });
     QCOMPARE(made.size(), 1);
     QVERIFY2(made.front().endsWith("/crash"), qPrintable(made.front()));
+    QVERIFY(!makesACopy({}, words));
   }
 
   void aDamagedOneSaysNothing() {

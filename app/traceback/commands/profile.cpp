@@ -11,6 +11,7 @@
 #include "app/traceback/output_file.h"
 #include "app/traceback/profile_files.h"
 #include "app/traceback/program_search.h"
+#include "app/traceback/renewal.h"
 #include "app/traceback/say.h"
 #include "app/traceback/training.h"
 #include "loader/profile/count_branches.h"
@@ -98,6 +99,14 @@ int forgetAll() {
   return kDone;
 }
 
+// Else programs would wait for that, a server that is restarted among them.
+void renewCopies() {
+  const auto installation = findInstallation();
+  const auto options = usualOptions();
+  if (!installation || !options) return;
+  if (const auto cache = cacheFor(installation->program, *options)) renewNow(*cache, *options);
+}
+
 int takeProfile(const ProfileCall& call, const std::vector<std::string>& words) {
   if (call.forget) {
     if (!call.snaps.empty() || !words.empty())
@@ -134,7 +143,8 @@ int takeProfile(const ProfileCall& call, const std::vector<std::string>& words) 
                                              : call.snaps.front(),
                      .offset = {}});
   const std::string output = call.output.empty() ? folder->string() : call.output;
-  if (const auto put = call.output.empty() ? keepProfiles(*folder, profile) : writeProfile(output, profile);
+  if (const auto put = call.output.empty() ? keepProfiles(*folder, profile, Renewal::Always)
+                                           : writeProfile(output, profile);
       !put)
     return complain(put.error());
   // Standard output is the program's, if one ran.
@@ -143,6 +153,7 @@ int takeProfile(const ProfileCall& call, const std::vector<std::string>& words) 
     sayLine("{}", result);
   else
     tellLine("traceback: {}", result);
+  if (call.output.empty()) renewCopies();
   return kDone;
 }
 

@@ -1,4 +1,4 @@
-// traceback renew: not for people. `traceback run` leaves it behind where large files are to be made anew.
+// traceback renew: not for people. `traceback run` leaves it behind where copies are to be made anew.
 #include <CLI/CLI.hpp>
 
 #include "app/traceback/command.h"

@@ -213,8 +213,10 @@ int runProgram(const RunCall& call, const std::vector<std::string>& words) {
   if (!options) return complain(options.error());
   const auto cache = cacheFor(installation->program, *options);
   if (!cache) return runAsItIs(cache.error());
-  if (auto prepared = cache->prepareFolders(); !prepared) return runAsItIs(prepared.error());
-  if (!options->profiles.empty()) learnAndRenew(installation->program, *cache, *options);
+  const bool goesByWhatIsKept = !options->profiles.empty();
+  if (auto prepared = goesByWhatIsKept ? cache->prepareForRenewal() : cache->prepareFolders(); !prepared)
+    return runAsItIs(prepared.error());
+  if (goesByWhatIsKept) learnAndRenew(installation->program, *cache, *options);
   // Each process has its files instrumented when it loads them; only here is there somebody to tell.
   std::error_code error;
   const fs::path file = fs::canonical(*program, error);
