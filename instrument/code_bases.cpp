@@ -13,9 +13,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
-#include "instrument/codes.h"
 #include "runtime/format/record.h"
 
 namespace traceback::instrument {
@@ -31,10 +31,6 @@ struct Taken {
   std::uint32_t base = 0, span = 0;
   std::string name;
 };
-
-bool meet(const Taken& one, std::uint32_t base, std::uint32_t span) {
-  return base < one.base + one.span && one.base < base + span;
-}
 
 class BasesFile {
  public:
@@ -121,6 +117,7 @@ std::optional<Taken> parseLine(std::string_view line) {
 
 Result<std::vector<Taken>> parse(std::string_view text, const fs::path& file) {
   std::vector<Taken> all;
+  std::unordered_map<std::string, std::size_t> places;
   for (unsigned number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const bool whole = end < text.size();
@@ -131,33 +128,45 @@ Result<std::vector<Taken>> parse(std::string_view text, const fs::path& file) {
     if (!taken)
       return model::fail(std::format("line {} is not '0xBASE 0xSPAN NAME': mend or remove it", number),
                          file.string());
-    std::erase_if(all, [&taken](const Taken& other) { return other.name == taken->name; });
-    all.push_back(*taken);
+    const auto [place, isNew] = places.try_emplace(taken->name, all.size());
+    if (isNew)
+      all.push_back(*taken);
+    else
+      all[place->second] = *taken;
   }
   return all;
 }
 
+// What nobody has, ascending.
+std::vector<CodeSpace> gapsBetween(std::vector<Taken> all, const CodeSpace& within) {
+  std::ranges::sort(all, {}, &Taken::base);
+  std::vector<CodeSpace> gaps;
+  std::uint32_t from = within.first;
+  for (const Taken& one : all) {
+    const std::uint32_t to = std::min(one.base, within.end);
+    if (from < to) gaps.push_back({.first = from, .end = to});
+    from = std::max(from, one.base + one.span);
+  }
+  if (from < within.end) gaps.push_back({.first = from, .end = within.end});
+  return gaps;
+}
+
 // The first free ones from `wish` on, and round again from the first code.
 std::optional<std::uint32_t> freeCodes(const std::vector<Taken>& all, std::uint32_t span, std::uint32_t unit,
-                                       std::uint32_t wish) {
-  const auto isFree = [&](std::uint32_t base) {
-    return base <= format::kEndCode && span <= format::kEndCode - base &&
-           std::ranges::none_of(all, [&](const Taken& other) { return meet(other, base, span); });
-  };
-  std::vector<std::uint32_t> bases{wish};
-  for (const Taken& other : all) bases.push_back(codesRoundedUp(other.base + other.span, unit));
-  std::ranges::sort(bases);
-  const auto from = std::ranges::lower_bound(bases, wish);
-  if (const auto found = std::find_if(from, bases.end(), isFree); found != bases.end()) return *found;
-  if (const auto first = codesRoundedUp(format::kFirstCode, unit); isFree(first)) return first;
-  const auto found = std::find_if(bases.begin(), from, isFree);
-  return found == from ? std::nullopt : std::optional(*found);
+                                       std::uint32_t wish, const CodeSpace& within) {
+  const std::vector<CodeSpace> gaps = gapsBetween(all, within);
+  for (const std::uint32_t least : {wish, within.first})
+    for (const CodeSpace& gap : gaps) {
+      const std::uint32_t base = codesRoundedUp(std::max(gap.first, least), unit);
+      if (base <= gap.end && span <= gap.end - base) return base;
+    }
+  return std::nullopt;
 }
 
 }  // namespace
 
 Result<std::uint32_t> takeCodes(const fs::path& file, const fs::path& name, std::uint32_t span,
-                                std::uint32_t unit, std::uint32_t wish) {
+                                std::uint32_t unit, std::uint32_t wish, const CodeSpace& within) {
   std::error_code ignored;
   const fs::path canonical = fs::weakly_canonical(name, ignored);
   const std::string listed = canonical.empty() ? name.string() : canonical.string();
@@ -176,7 +185,7 @@ Result<std::uint32_t> takeCodes(const fs::path& file, const fs::path& name, std:
     wish = codesRoundedUp(base, unit);  // where it was, if there is room behind it
     all->erase(former);
   }
-  const auto base = freeCodes(*all, span, unit, wish);
+  const auto base = freeCodes(*all, span, unit, wish, within);
   if (!base)
     return model::fail("leaves no codes for another module: remove the lines of modules that are gone",
                        file.string());

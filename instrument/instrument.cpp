@@ -73,7 +73,18 @@ struct Form {
   std::vector<std::byte> bytes;
 };
 
-// `name`: as which its codes are known (code_bases.h); empty: nothing will be written.
+Result<std::uint32_t> baseAmongOthers(const Plan& plan, const std::filesystem::path& input,
+                                      const std::filesystem::path& output, const Options& options) {
+  if (options.codeBases.empty() || (options.codesOfCopies && plan.isProgram)) return plan.codeBase;
+  if (!options.codesOfCopies)
+    return takeCodes(options.codeBases, output, plan.codeSpan, plan.codeUnit, plan.codeBase);
+  // One behind the other: spread, they would leave no room for large ones.
+  const std::uint32_t first = codesRoundedUp(kLibraryCodes.first, plan.codeUnit);
+  return takeCodes(options.codeBases, input, plan.codeSpan, plan.codeUnit, first, kLibraryCodes)
+      .value_or(plan.codeBase);
+}
+
+// `name`: what will be written, and as which its codes are known (code_bases.h); empty: nothing.
 Result<Form> instrumentedForm(const std::filesystem::path& input, const std::filesystem::path& name,
                               const Options& options, const Progress& progress) {
   const auto file = loader::MappedFile::open(input);
@@ -90,8 +101,8 @@ Result<Form> instrumentedForm(const std::filesystem::path& input, const std::fil
   if (!layout) return std::unexpected(layout.error());
   auto plan = makePlan(*image, options, progress);
   if (!plan) return std::unexpected(plan.error());
-  if (!options.codeBases.empty() && !name.empty()) {
-    const auto base = takeCodes(options.codeBases, name, plan->codeSpan, plan->codeUnit, plan->codeBase);
+  if (!name.empty()) {
+    const auto base = baseAmongOthers(*plan, input, name, options);
     if (!base) return std::unexpected(base.error());
     plan->codeBase = *base;
   }

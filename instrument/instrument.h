@@ -69,9 +69,13 @@ struct Options {
   // Or a folder of such, one for each module (profileIn()), as they are when a file is instrumented. One that
   // is not there or cannot be read says nothing.
   std::filesystem::path profiles;
-  // In which modules agree on their codes (code_bases.h); empty: each has those that its bytes lead to.
-  // Nothing that a cached output depends on, for such are made without.
+  // In which modules agree on their codes (code_bases.h), by the names that are written; empty: each has
+  // those that its bytes lead to.
   std::filesystem::path codeBases;
+  // They are copies of a cache, of which a process has one of each file: so they agree by the names that are
+  // read, programs need not, and a library for which no codes are left, or that file says nothing, has those
+  // that its bytes lead to.
+  bool codesOfCopies = false;
   // What a program's thread-local storage is to be aligned to, if it can be (elf/thread_storage.h); 0: as it
   // is.
   std::uint64_t threadAlignment = 0;
@@ -89,9 +93,9 @@ std::filesystem::path profileIn(const std::filesystem::path& folder, std::string
 // Tells apart what Options::profiles says of a file at one time from what it says at another; 0: nothing.
 std::uint64_t hashOfProfileFor(const std::filesystem::path& file, const Options& options);
 
-// The options as one line, so that equal lines mean equal outputs, as long as hashOfProfileFor() is the same,
-// too: part of the name of a cached output, and what parseOptions() reads. Empty for the default ones. Fails
-// if a list of functions cannot be read.
+// The options as one line, so that equal lines mean equal outputs but for their codes, as long as
+// hashOfProfileFor() is the same, too: part of the name of a cached output, and what parseOptions() reads.
+// Empty for the default ones. Fails if a list of functions cannot be read.
 //   null poison only=ITEM,ITEM,... exclude=ITEM,... without=NAME,NAME,... runtime=PATH origin
 //   profile=HASH:PATH profiles=PATH thread-alignment=NUMBER thread-slot=NUMBER
 // divided by blanks; items as FunctionSelection's; in paths of profiles % and blanks are %25 and %20.

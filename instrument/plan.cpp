@@ -70,14 +70,11 @@ void checkUnwinding(const Program& program, Function& f) {
                                                                 : SkipReason::BadExceptionTable;
 }
 
-// Where in the code space the module lies unless the runtime moves it: spread, so that modules seldom meet. A
-// process has one program, which has the most codes, so programs have a part for themselves.
-std::uint32_t baseFor(const loader::ElfImage& image, std::uint32_t span, std::uint32_t unit) {
-  constexpr std::uint32_t kPrograms = 0x5000'0000;
-  const bool isProgram = image.segment(PT_INTERP) != nullptr;
-  const std::uint32_t start = isProgram ? kPrograms : format::kFirstCode;
-  const std::uint32_t first = codesRoundedUp(start, unit);
-  const std::uint32_t units = ((isProgram ? format::kEndCode : kPrograms) - first - span) / unit;
+// Where in the code space the module lies unless the runtime moves it: spread, so that modules seldom meet.
+std::uint32_t baseFor(const loader::ElfImage& image, bool isProgram, std::uint32_t span, std::uint32_t unit) {
+  const CodeSpace range = isProgram ? kProgramCodes : kLibraryCodes;
+  const std::uint32_t first = codesRoundedUp(range.first, unit);
+  const std::uint32_t units = (range.end - first - span) / unit;
   const loader::Bytes file = image.bytes();
   return first + unit * std::uint32_t(XXH3_64bits(file.data(), file.size()) % (units + 1));
 }
@@ -138,7 +135,8 @@ model::Result<Plan> makePlan(const loader::ElfImage& image, const Options& optio
   if (!options.without.contains(kBroughtCursor)) findCursorBringers(plan.program);
   plan.codeSpan = codes.span;
   plan.codeUnit = codes.unit;
-  plan.codeBase = baseFor(image, codes.span, codes.unit);
+  plan.isProgram = image.segment(PT_INTERP) != nullptr;
+  plan.codeBase = baseFor(image, plan.isProgram, codes.span, codes.unit);
   if (progress) progress(0.5);
   return plan;
 }

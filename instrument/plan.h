@@ -17,6 +17,7 @@ struct Plan {
   std::uint32_t codeSpan = 0;
   std::uint32_t codeUnit = 0;  // what the widest DAG owns, or format::kCodeUnit
   bool isKnown = false;  // by the profile, as a program
+  bool isProgram = false;  // as its codes go: it names an interpreter
 };
 
 // Decides which functions are copied, and tiles them. The image must outlive the plan.

@@ -41,8 +41,8 @@ void executeCopy(int pipe, const fs::path& input, const fs::path& output,
   if (!installation || !text || setenv("TRACEBACK_INSTRUMENT", text->c_str(), 1) != 0) return;
   askForLargePages();
   const std::string tell = std::to_string(pipe);
-  execl(installation->program.c_str(), "traceback", "copy", "--tell", tell.c_str(), "--", input.c_str(),
-        output.c_str(), static_cast<char*>(nullptr));
+  execl(installation->program.c_str(), "traceback", "copy", "--tell", tell.c_str(), "--codes",
+        options.codeBases.c_str(), "--", input.c_str(), output.c_str(), static_cast<char*>(nullptr));
 }
 
 model::Result<void> instrumentInChild(const fs::path& input, const fs::path& output,
@@ -92,7 +92,7 @@ model::Result<InstrumentedCache::Known> askCache(decltype(&InstrumentedCache::ge
   // A program may have set one with which we could not enter our own folders.
   const mode_t before = umask(077);
   const bool program = use == InstrumentedCache::Use::Execute;
-  instrument::Options forFile = options;
+  instrument::Options forFile = optionsOfCopies(options, cache.folder() / "codes");
   if (program) forFile.threadSlot = threadSlotIn(file);
   std::string refused;
   const auto make = [&](const fs::path& input, const fs::path& output) -> model::Result<void> {
@@ -115,6 +115,12 @@ model::Result<InstrumentedCache::Known> askCache(decltype(&InstrumentedCache::ge
 }
 
 }  // namespace
+
+instrument::Options optionsOfCopies(instrument::Options options, const fs::path& codes) {
+  options.codeBases = codes;
+  options.codesOfCopies = true;
+  return options;
+}
 
 // The whole message: an empty one is success, else the file, a zero, and what is wrong.
 void instrumentAndTell(int pipe, const fs::path& input, const fs::path& output,

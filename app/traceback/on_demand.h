@@ -31,6 +31,9 @@ model::Result<InstrumentedCache::Known> prepare(const InstrumentedCache& cache,
 // copy that there is stays.
 void renewOutdated(const InstrumentedCache& cache, const instrument::Options& options);
 
+// The same for copies of that cache, which agree on their codes in that file (instrument/code_bases.h).
+instrument::Options optionsOfCopies(instrument::Options options, const std::filesystem::path& codes);
+
 // What `traceback copy` does: instruments `input`, and writes how that ended to `pipe`, for prepare().
 void instrumentAndTell(int pipe, const std::filesystem::path& input, const std::filesystem::path& output,
                        const instrument::Options& options);

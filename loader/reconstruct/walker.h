@@ -139,14 +139,16 @@ class Walker {
   bool isWhereSeen(const Record& record, const Piece& piece) const;
   void takeDag(const Record& record, std::uint32_t from, std::uint32_t to, bool open, bool atEnd);
   std::optional<ResolvedDag> resolve(format::Word word);
-  void takeEvent(const Record& record, std::uint8_t segment);
-  void beginSignal(const Record& record, std::uint8_t segment);
-  void endSignal(const Record& record, std::uint8_t segment);
-  bool isThrower(std::uint64_t pc) const;
   CutPoint locate(const ResolvedDag& dag, const Cut& cut);
   void showBlocks(const ResolvedDag& dag, const CutPoint& begin, const CutPoint& end, bool faulted);
   void showOpen(const ResolvedDag& dag, const CutPoint& begin);
   void leaveDag(const ResolvedDag& dag, const PathBlock& last);
+
+  // walker_events.cpp: other records
+  void takeEvent(const Record& record, std::uint8_t segment);
+  void beginSignal(const Record& record, std::uint8_t segment);
+  void endSignal(const Record& record, std::uint8_t segment);
+  bool isThrower(std::uint64_t pc) const;
 
   // walker_calls.cpp: the call structure
   void enterHead(const ResolvedDag& dag);

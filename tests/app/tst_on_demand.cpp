@@ -10,6 +10,7 @@
 #include <QTest>
 
 #include "tests/app/command_line.h"
+#include "tests/builders/module_codes.h"
 
 using namespace traceback::test;
 
@@ -250,6 +251,21 @@ class OnDemandTest : public QObject {
              expected.out.constData());
     QCOMPARE(ran.out, expected.out);
     QCOMPARE(ran.status, expected.status);
+  }
+
+  // Else the one that is loaded later is moved to others each time, which takes time and memory. Where a
+  // file's codes are is decided by its bytes.
+  void librariesOfEqualBytesHaveOtherCodes() {
+    const QString one = copied(IN_FRONT_LIBRARY, "one.so"), other = copied(IN_FRONT_LIBRARY, "other.so");
+    m_line->environment().insert("LD_PRELOAD", one + ' ' + other);
+    QCOMPARE(runIt({REPORT_PROGRAM, "exit0"}).status, 0);
+    const auto codesOfCopy = [this](const QString& file) {
+      const QStringList copies = listing(cache()).filter(QRegularExpression("/objects/.*" + file + "$"));
+      return copies.size() == 1 ? codesOf(cache() + '/' + copies[0]) : ModuleCodes();
+    };
+    const ModuleCodes codes = codesOfCopy(one), others = codesOfCopy(other);
+    QVERIFY(codes.span != 0 && codes.span == others.span);
+    QVERIFY(!meet(codes, others));
   }
 
   void namesAreTheOriginals_data() {

@@ -3,40 +3,22 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "instrument/code_bases.h"
 #include "instrument/instrument.h"
-#include "runtime/format/module.h"
 #include "runtime/format/record.h"
+#include "tests/builders/module_codes.h"
 
 using namespace traceback;
+using namespace traceback::test;
 using instrument::takeCodes;
 
 namespace {
 
 constexpr std::uint32_t kFirst = format::kFirstCode, kEnd = format::kEndCode;
-
-struct Codes {
-  std::uint32_t base = 0, span = 0;
-};
-
-// Of an instrumented file.
-Codes codesOf(const QString& path) {
-  QFile file(path);
-  const QByteArray bytes = file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-  for (qsizetype at = 0; at + qsizetype(sizeof(format::ModuleHeader)) <= bytes.size(); at += 4096) {
-    format::ModuleHeader header;
-    std::memcpy(&header, bytes.data() + at, sizeof header);
-    if (header.magic == format::kModuleMagic) return {header.codeBase, header.codeSpan};
-  }
-  return {};
-}
-
-bool meet(const Codes& a, const Codes& b) { return a.base < b.base + b.span && b.base < a.base + a.span; }
 
 }  // namespace
 
@@ -106,6 +88,19 @@ class CodeBases : public QObject {
     QCOMPARE(take("d", 0x800, kEnd - 0x800), kFirst + 0x800);
   }
 
+  void whatIsOutsideItsRangeIsNobodys() {
+    const auto takeWithin = [this](const char* name, std::uint32_t span, std::uint32_t wish) {
+      const instrument::CodeSpace range{.first = 0x10000, .end = 0x12000};
+      return takeCodes(bases(), path(name).toStdString(), span, format::kCodeUnit, wish, range).value_or(0);
+    };
+    write("0x400 0x10000 /around its first\n0x11c00 0x10000 /around its end\n0x40000 0x400 /behind it\n");
+    QCOMPARE(takeWithin("a", 0x400, 0x11800), 0x11800u);
+    QCOMPARE(takeWithin("b", 0x400, 0x11800), 0x10400u);
+    QCOMPARE(takeWithin("c", 0x1000, 0x10000), 0x10800u);
+    QCOMPARE(takeWithin("d", 0x400, 0x10000), 0u);
+    QCOMPARE(take("d", 0x400, 0x10000), 0x21C00u);
+  }
+
   void whereNothingIsLeftItIsSaid() {
     QCOMPARE(take("a", kEnd - kFirst - 0x400, kFirst), kFirst);
     QCOMPARE(take("b", 0x400, kFirst), kEnd - 0x400);
@@ -154,7 +149,7 @@ class CodeBases : public QObject {
 
   void buildsThatRunSideBySideAgree() {
     constexpr unsigned kThreads = 8, kEach = 25;
-    std::vector<Codes> all(std::size_t{kThreads} * kEach);
+    std::vector<ModuleCodes> all(std::size_t{kThreads} * kEach);
     std::vector<std::thread> threads;
     for (unsigned i = 0; i < kThreads; ++i)
       threads.emplace_back([&, i] {
@@ -166,7 +161,7 @@ class CodeBases : public QObject {
         }
       });
     for (std::thread& thread : threads) thread.join();
-    std::ranges::sort(all, {}, &Codes::base);
+    std::ranges::sort(all, {}, &ModuleCodes::base);
     QVERIFY(all.front().base == 0x10000);
     for (std::size_t i = 1; i < all.size(); ++i) QVERIFY(all[i].base == all[i - 1].base + all[i - 1].span);
   }
@@ -178,12 +173,12 @@ class CodeBases : public QObject {
       return codesOf(path(output));
     };
     // The same bytes lead to the same codes.
-    const Codes alone = instrumented("alone", {}), again = instrumented("again", {});
+    const ModuleCodes alone = instrumented("alone", {}), again = instrumented("again", {});
     QVERIFY(alone.span > 0);
     QCOMPARE(again.base, alone.base);
     instrument::Options options;
     options.codeBases = bases();
-    const Codes one = instrumented("one", options), two = instrumented("two", options);
+    const ModuleCodes one = instrumented("one", options), two = instrumented("two", options);
     QCOMPARE(one.base, alone.base);
     QCOMPARE(two.span, alone.span);
     QVERIFY(!meet(one, two));
@@ -196,6 +191,32 @@ class CodeBases : public QObject {
     write("nonsense\n");
     const auto refused = instrument::instrumentFile("/usr/bin/gzip", path("three").toStdString(), options);
     QVERIFY(!refused && refused.error().text().contains("line 1 is not") && !QFile::exists(path("three")));
+  }
+
+  void copiesOfACacheAgreeByWhatTheyAreOf() {
+    instrument::Options options;
+    options.codeBases = bases();
+    options.codesOfCopies = true;
+    const auto copyOf = [&](const QString& input, const char* output) {
+      const auto report =
+          instrument::instrumentFile(input.toStdString(), path(output).toStdString(), options);
+      if (!report) qWarning("%s", report.error().text().c_str());
+      return codesOf(path(output));
+    };
+    const QString library = path("one.so"), twin = path("twin.so");
+    QVERIFY(QFile::copy(LOADED_LIBRARY, library) && QFile::copy(LOADED_LIBRARY, twin));
+    const ModuleCodes one = copyOf(library, "1"), other = copyOf(twin, "2");
+    QVERIFY(one.span != 0);
+    QCOMPARE(one.base, kFirst);
+    QCOMPARE(other.base, kFirst + one.span);
+    QCOMPARE(copyOf(library, "made anew").base, one.base);
+    QCOMPARE(text().count('\n'), 2);
+    // A process has one program.
+    QVERIFY(copyOf("/usr/bin/gzip", "program").span != 0);
+    QCOMPARE(text().count('\n'), 2);
+    write("nonsense\n");
+    const ModuleCodes alone = copyOf(twin, "without the file");
+    QVERIFY(alone.span == one.span && alone.base != other.base);
   }
 };
 
