@@ -7,10 +7,9 @@
 namespace traceback::app {
 
 // Takes what processes that ended by themselves left, and adds it to the profiles in that folder. Whatever
-// cannot be used is dropped, for nobody asked for it. OfSmall: what processes with large files left stays,
-// for that would take seconds; says whether some did. Copies that this makes out of date wait for
-// renewOutdated().
-enum class Learn { OfSmall, OfAll };
-bool learnFromEarlierRuns(const std::filesystem::path& profiles, Learn which);
+// cannot be used is dropped, for nobody asked for it. Copies that this makes out of date wait for
+// renewOutdated(). Takes seconds, where copies are large, to read their maps.
+void learnFromEarlierRuns(const std::filesystem::path& profiles);
+bool isSomethingToLearnFrom();
 
 }  // namespace traceback::app

@@ -40,7 +40,7 @@ collect::SystemFile openLock(const InstrumentedCache& cache) {
 }
 
 void learnAndRenewAll(const InstrumentedCache& cache, const instrument::Options& options) {
-  learnFromEarlierRuns(options.profiles, Learn::OfAll);
+  learnFromEarlierRuns(options.profiles);
   renewOutdated(cache, options);
 }
 
@@ -49,8 +49,7 @@ void learnAndRenewAll(const InstrumentedCache& cache, const instrument::Options&
 void learnAndRenew(const fs::path& traceback, const InstrumentedCache& cache,
                    const instrument::Options& options) {
   if (getpid() == 1) return learnAndRenewAll(cache, options);
-  const bool someAreLeft = learnFromEarlierRuns(options.profiles, Learn::OfSmall);
-  if (!someAreLeft && cache.outdated().empty()) return;
+  if (!isSomethingToLearnFrom() && cache.outdated().empty()) return;
   const auto text = instrument::textOf(options);
   if (!text) return;
   const pid_t child = fork();

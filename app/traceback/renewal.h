@@ -1,16 +1,15 @@
-// Copies that what was counted would have otherwise are made anew while programs run by those that there are:
-// nobody who did not ask for it waits, and no server does that executes itself anew. At the least priority,
-// and the first to go where memory is short.
+// What earlier runs have left is learned, and copies that it would have otherwise are made anew, while
+// programs run by those that there are: nobody who did not ask for it waits, and no server does that executes
+// itself anew. At the least priority, and the first to go where memory is short.
 #pragma once
 
 #include "app/traceback/on_demand.h"
 
 namespace traceback::app {
 
-// Learns from earlier runs (learning.h), but from those of large files in a `traceback renew` that is left
-// behind, a process that is nobody's child; which is started as well where copies wait. The first process of
-// a container would have that for a child of its own, when it is the program: there all is done before this
-// returns.
+// Leaves that to a `traceback renew`, a process that is nobody's child, if there is something to learn from
+// (learning.h) or to make anew. The first process of a container would have that for a child of its own, when
+// it is the program: there all is done before this returns.
 void learnAndRenew(const std::filesystem::path& traceback, const InstrumentedCache& cache,
                    const instrument::Options& options);
 

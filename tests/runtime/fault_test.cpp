@@ -392,7 +392,7 @@ class FaultTest : public QObject {
     const auto state = static_cast<std::uint32_t>(format::ProcessState::Exited);
     QCOMPARE(file.write(reinterpret_cast<const char*>(&state), sizeof state), qint64{sizeof state});
     file.close();
-    collect::removeEnded(traced.ringFolder());
+    collect::removeEnded(traced.ringFolder(), {});
     QCOMPARE(traced.processFolders().size(), 1u);
     QVERIFY(traced.processFolders().at(0) != ended);
     QVERIFY(traced.snaps().empty());

@@ -306,7 +306,7 @@ class PrivacyTest : public QObject {
     const QByteArray before = qgetenv("XDG_RUNTIME_DIR");
     qputenv("XDG_RUNTIME_DIR", run.ringFolder().parent_path().c_str());
     const auto snaps = collect::recover({.folder = {}, .snapFolder = run.place, .onProblem = {}});
-    collect::removeEnded(collect::defaultRingFolder());
+    collect::removeEnded(collect::defaultRingFolder(), {});
     if (before.isNull())
       qunsetenv("XDG_RUNTIME_DIR");
     else

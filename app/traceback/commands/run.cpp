@@ -21,6 +21,7 @@
 #include "app/traceback/say.h"
 #include "model/utf8.h"
 #include "runtime/collect/keeping/housekeeping.h"
+#include "runtime/collect/keeping/learned.h"
 #include "runtime/collect/rules/site_rules.h"
 #include "runtime/collect/snap/recover.h"
 #include "runtime/format/cache.h"
@@ -108,6 +109,13 @@ void setTelling(bool quiet) {
     unsetenv("TRACEBACK_TELL");
 }
 
+// But what is to be learned from, which goes as that is done.
+void removeFormerRings(bool learns) {
+  const fs::path rings = collect::defaultRingFolder();
+  collect::removeEnded(rings, learns ? collect::learnedFolders(rings) : std::vector<fs::path>());
+  collect::tidyRings(rings, collect::siteRules().keepRings);
+}
+
 // What the processes of the run need to know. The runtime takes these out of the program's sight again.
 model::Result<void> setEnvironment(const RunCall& call, const Installation& installation,
                                    const InstrumentedCache& cache, const instrument::Options& options) {
@@ -117,8 +125,6 @@ model::Result<void> setEnvironment(const RunCall& call, const Installation& inst
   if (auto added = addLibrary("LD_PRELOAD", installation.runtime, PlaceInList::Last); !added) return added;
   if (auto added = addLibrary("LD_AUDIT", installation.audit, PlaceInList::First); !added) return added;
   addToList("GLIBC_TUNABLES", format::kTunable, PlaceInList::First);
-  collect::removeEnded(collect::defaultRingFolder());
-  collect::tidyRings(collect::defaultRingFolder(), collect::siteRules().keepRings);
   setenv("TRACEBACK_COLLECTOR", installation.program.c_str(), 1);
   setenv("TRACEBACK_CACHE", cache.folder().c_str(), 1);
   setenv("TRACEBACK_AUDIT", "0000000000000000", 1);
@@ -217,6 +223,7 @@ int runProgram(const RunCall& call, const std::vector<std::string>& words) {
   if (auto prepared = goesByWhatIsKept ? cache->prepareForRenewal() : cache->prepareFolders(); !prepared)
     return runAsItIs(prepared.error());
   if (goesByWhatIsKept) learnAndRenew(installation->program, *cache, *options);
+  removeFormerRings(goesByWhatIsKept);
   // Each process has its files instrumented when it loads them; only here is there somebody to tell.
   std::error_code error;
   const fs::path file = fs::canonical(*program, error);

@@ -13,20 +13,6 @@ namespace traceback::collect {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-std::uint64_t bytesOf(const std::vector<format::ProcessModule>& modules) {
-  std::uint64_t bytes = 0;
-  for (const format::ProcessModule& module : modules) {
-    std::error_code error;
-    const auto size = fs::file_size(textField(module.path, sizeof module.path), error);
-    if (!error) bytes += size;
-  }
-  return bytes;
-}
-
-}  // namespace
-
 std::vector<fs::path> learnedFolders(const fs::path& ringFolder) {
   std::vector<fs::path> found;
   std::error_code none;
@@ -43,14 +29,12 @@ std::vector<fs::path> learnedFolders(const fs::path& ringFolder) {
   return found;
 }
 
-model::Result<std::optional<fs::path>> takeLearned(const fs::path& path, const fs::path& snapFolder,
-                                                   std::uint64_t mostBytes) {
+model::Result<fs::path> takeLearned(const fs::path& path, const fs::path& snapFolder) {
   const auto opened = openProcessFolder(path);
   if (!opened) return std::unexpected(opened.error());
   if (::flock(opened->file.descriptor(), LOCK_EX | LOCK_NB) != 0)
     return model::fail("others are learning from it", path.string());
   auto folder = readProcessFolder(*opened);
-  if (folder && bytesOf(folder->modules) > mostBytes) return std::nullopt;
   model::Result<fs::path> snap = std::unexpected(folder ? model::Error() : folder.error());
   if (folder) {
     SnapContents contents;

@@ -1,10 +1,7 @@
 // What processes that ended by themselves left to be learned from (runtime/format/process.h).
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <limits>
-#include <optional>
 #include <vector>
 
 #include "model/error.h"
@@ -16,11 +13,9 @@ namespace traceback::collect {
 // most twice kLearnedFolders. None if nothing was left, or the ring folder is not the caller's alone.
 std::vector<std::filesystem::path> learnedFolders(const std::filesystem::path& ringFolder);
 
-// Makes a snap of one, in `snapFolder`, and removes it, also if there is no snap to be made. Nothing is done,
-// and none comes back, if the files that were recorded there have more than `mostBytes` together, for their
-// maps are read. Fails where others are at it.
-model::Result<std::optional<std::filesystem::path>> takeLearned(
-    const std::filesystem::path& folder, const std::filesystem::path& snapFolder,
-    std::uint64_t mostBytes = std::numeric_limits<std::uint64_t>::max());
+// Makes a snap of one, in `snapFolder`, and removes it, also if there is no snap to be made. Fails where
+// others are at it.
+model::Result<std::filesystem::path> takeLearned(const std::filesystem::path& folder,
+                                                 const std::filesystem::path& snapFolder);
 
 }  // namespace traceback::collect

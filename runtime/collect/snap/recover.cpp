@@ -399,8 +399,9 @@ std::vector<fs::path> endedFolders(const fs::path& ringFolder) {
   return ended;
 }
 
-void removeEnded(const fs::path& ringFolder) {
-  for (const fs::path& folder : endedFolders(ringFolder)) removeFolder(folder);
+void removeEnded(const fs::path& ringFolder, const std::vector<fs::path>& kept) {
+  for (const fs::path& folder : endedFolders(ringFolder))
+    if (!std::ranges::contains(kept, folder)) removeFolder(folder);
   for (const NamedFolder& folder : foldersOfFormerRoot())
     if (hasEnded(folder)) removeFolder(folder.path);
 }

@@ -106,7 +106,7 @@ bool wantsFault(const std::filesystem::path& processFolder, const std::filesyste
 // The folders of processes that ended by themselves but could not clean up, for they had locked themselves
 // out of the file system (Landlock, chroot, another user).
 std::vector<std::filesystem::path> endedFolders(const std::filesystem::path& ringFolder);
-// Removes them, and such of foldersOfFormerRoot(). Quick; keeps everything else.
-void removeEnded(const std::filesystem::path& ringFolder);
+// Removes them, but for `kept`, and such of foldersOfFormerRoot(). Quick; keeps everything else.
+void removeEnded(const std::filesystem::path& ringFolder, const std::vector<std::filesystem::path>& kept);
 
 }  // namespace traceback::collect
