@@ -19,7 +19,8 @@
 // `ordinal % subBufferCount` names the same ones as before.
 //
 // A sub-buffer that the runtime leaves early, as a record of several words does not fit in, it fills up with
-// zeroes, before the first step. The cursor comes to stand behind the whole of such a record at once.
+// zeroes, before the first step. In their first use, sub-buffers may begin with zeroes, too, for which the
+// file has no memory. The cursor comes to stand behind the whole of such a record at once.
 //
 // So whatever the moment at which the process dies, the sub-buffer `ordinal % subBufferCount` holds whole
 // records from its front up to the cursor's word, or nothing yet if the cursor is still in the one before it;

@@ -13,6 +13,7 @@
 #include "runtime/inject/rings/clock.h"
 #include "runtime/inject/rings/ring_file.h"
 #include "runtime/inject/rings/ring_layout.h"
+#include "runtime/inject/rings/ring_memory.h"
 #include "runtime/inject/rings/ring_table.h"
 #include "runtime/inject/rings/rings.h"
 #include "runtime/inject/rings/segment.h"
@@ -207,7 +208,7 @@ bool mapRing(Ring& ring, std::uint64_t size, const char* formerName) {
   if (ring.header == nullptr) ++mappings;
   ring.header = reinterpret_cast<format::RingHeader*>(memory->bytes);
   ring.size = size;
-  if (formerName == nullptr) ring.memory = Ring::Memory::None;
+  if (formerName == nullptr) setMemory(ring, Ring::Memory::None);
   files.emplace(fileName(ring).c_str(), std::move(memory));
   return beginMemory(ring);
 }

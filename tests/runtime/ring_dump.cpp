@@ -1,8 +1,11 @@
 #include "ring_dump.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+
+#include "runtime/inject/rings/ring_memory.h"
 
 namespace traceback::testing {
 
@@ -10,8 +13,8 @@ namespace {
 
 using namespace format;
 
-// Words of a segment with their positions; sub-buffers end at their first zero, the one in use
-// behind the cursor's word.
+// Words of a segment with their positions; sub-buffers begin behind zeroes, if there are any, and end at the
+// next, the one in use behind the cursor's word.
 std::vector<std::pair<std::uint64_t, Word>> wordsOf(const SegmentHeader& segment,
                                                     const std::vector<std::uint8_t>& bytes) {
   std::vector<std::pair<std::uint64_t, Word>> words;
@@ -24,10 +27,13 @@ std::vector<std::pair<std::uint64_t, Word>> wordsOf(const SegmentHeader& segment
       const std::uint64_t cursor = (segment.cursor - segment.base) / sizeof(Word);
       end = cursor >= front && cursor - front < end ? cursor - front + 1 : 0;
     }
+    bool hasBegun = false;
     for (std::uint64_t i = 0; i < end; ++i) {
       Word word = 0;
       std::memcpy(&word, bytes.data() + start + i * sizeof word, sizeof word);
-      if (word == kInvalidWord) break;
+      if (word == kInvalidWord && hasBegun) break;
+      if (word == kInvalidWord) continue;
+      hasBegun = true;
       words.emplace_back(ordinal * segment.subBufferWords + i, word);
     }
   }
@@ -60,10 +66,14 @@ Segment dumpSegment(const SegmentHeader& header, const std::vector<std::uint8_t>
     }
     segment.records.push_back(std::move(record));
   }
-  // A full sub-buffer holds its words but for a timestamp; the first also a ThreadStart.
+  // A full sub-buffer holds its words but for a timestamp; the first also a ThreadStart. What those of a new
+  // file leave out is not there.
   std::uint64_t current = 0;
   for (const auto& [position, word] : words) current += position / header.subBufferWords == header.ordinal;
   segment.dagRecordsEver = header.ordinal * (header.subBufferWords - 4) + (current < 4 ? 0 : current - 4) - 7;
+  if (header.subBufferWords > inject::kFirstWords)
+    segment.dagRecordsEver -= std::min<std::uint64_t>(header.ordinal, inject::kFirstSubBuffers) *
+                              (header.subBufferWords - inject::kFirstWords);
   return segment;
 }
 

@@ -27,11 +27,16 @@ namespace {
 
 constinit std::atomic<std::uint64_t> now = 0;
 constinit std::atomic<bool> memoryIsThere = true;
+constinit std::atomic<bool> frontsAreMissing = false;
 
 }  // namespace
 
 std::uint64_t inject::timeStamp() { return ++now; }
 bool inject::bringIn(Word*, std::uint32_t) { return memoryIsThere; }
+bool inject::lacksFronts(const SegmentHeader&) { return frontsAreMissing; }
+void inject::bringInFronts(const SegmentHeader&) {
+  if (memoryIsThere) frontsAreMissing = false;
+}
 
 namespace {
 
@@ -39,7 +44,8 @@ constexpr inject::SubBuffers kSubBuffers{192, 3};
 // A window for each, at whose end it lies.
 constexpr std::size_t kWindowWords = format::kWindowSize / sizeof(Word),
                       kWords = kWindowWords * kSubBuffers.count;
-constexpr std::size_t kFront = kWindowWords - kSubBuffers.words;
+// Of more words than they have memory for at first.
+constexpr inject::SubBuffers kLarge{inject::kFirstWords + 200, kSubBuffers.count};
 
 struct Freed {
   void operator()(Word* words) const { std::free(words); }
@@ -57,12 +63,16 @@ struct Written {
 // A thread with its segment, and what its probes do.
 class Writer {
  public:
-  explicit Writer(unsigned seed)
+  explicit Writer(unsigned seed, const inject::SubBuffers& subBuffers = kSubBuffers)
       : m_random(seed),
+        m_subBuffers(subBuffers),
         m_memory(static_cast<Word*>(std::aligned_alloc(format::kWindowSize, kWords * sizeof(Word)))) {
     // What another thread has left there.
     for (std::size_t i = 0; i < kWords; ++i) m_memory[i] = format::dagRecord(draw(format::kEndCode));
-    inject::startSegment(m_segment, m_memory.get() + kFront, kSubBuffers, kFileOffset);
+    if (frontsAreMissing)
+      for (std::uint32_t i = 0; i < inject::kFirstSubBuffers; ++i)
+        std::fill_n(frontOf(i), subBuffers.words - inject::kFirstWords, format::kInvalidWord);
+    inject::startSegment(m_segment, frontOf(0), subBuffers, kFileOffset, frontsAreMissing);
   }
 
   // A head probe: calls the runtime where the cursor would be stepped into another window, writes its record
@@ -115,8 +125,8 @@ class Writer {
   bool isFull() const { return format::isAtWindowEnd(m_segment.cursor); }
   const format::SegmentHeader& segment() const { return m_segment; }
   std::vector<Word> wordsOf(std::uint32_t subBuffer) const {
-    const Word* const front = m_memory.get() + subBuffer * kWindowWords + kFront;
-    return {front, front + kSubBuffers.words};
+    const Word* const front = frontOf(subBuffer);
+    return {front, front + m_subBuffers.words};
   }
   const std::vector<Written>& written() const { return m_written; }
   // As whoever reads the file finds it.
@@ -128,7 +138,9 @@ class Writer {
     header.segmentCount = 1;
     header.segments[0] = m_segment;
     std::memcpy(bytes.data(), &header, sizeof header);
-    std::memcpy(bytes.data() + kFileOffset, m_memory.get() + kFront, (kWords - kFront) * sizeof(Word));
+    const Word* const first = frontOf(0);
+    std::memcpy(bytes.data() + kFileOffset, first,
+                std::size_t(m_memory.get() + kWords - first) * sizeof(Word));
     const auto dump = testing::dumpRing(bytes);
     return dump ? std::optional(dump->segments[0]) : std::nullopt;
   }
@@ -136,22 +148,29 @@ class Writer {
  private:
   static constexpr std::uint64_t kFileOffset = format::kRingHeaderSize;
 
+  Word* frontOf(std::uint32_t subBuffer) const {
+    return m_memory.get() + (subBuffer + 1) * kWindowWords - m_subBuffers.words;
+  }
   unsigned draw(unsigned below) { return static_cast<unsigned>(m_random() % below); }
 
   std::mt19937 m_random;
+  inject::SubBuffers m_subBuffers;
   std::unique_ptr<Word[], Freed> m_memory;
   format::SegmentHeader m_segment{};
   std::vector<Written> m_written;
   bool m_isAbandoned = false;
 };
 
-// Without memory, from now on and as long as it lives.
-class Shortage {
+// What there is of memory, as long as it lives.
+class MemoryThatThereIs {
  public:
-  Shortage() { memoryIsThere = false; }
-  ~Shortage() { memoryIsThere = true; }
-  Shortage(const Shortage&) = delete;
-  Shortage& operator=(const Shortage&) = delete;
+  explicit MemoryThatThereIs(bool isMore) { memoryIsThere = isMore; }
+  ~MemoryThatThereIs() {
+    memoryIsThere = true;
+    frontsAreMissing = false;
+  }
+  MemoryThatThereIs(const MemoryThatThereIs&) = delete;
+  MemoryThatThereIs& operator=(const MemoryThatThereIs&) = delete;
 };
 
 std::vector<Written> askedFor(const testing::Segment& segment) {
@@ -170,21 +189,27 @@ class SegmentTest : public QObject {
  private slots:
   void allThatWasWrittenLastIsThereAtEveryMoment_data() {
     QTest::addColumn<bool>("hasMemory");
-    QTest::newRow("with memory for all of it") << true;
-    QTest::newRow("with memory for as little as there may be") << false;
+    QTest::addColumn<bool>("hasFronts");
+    QTest::newRow("with memory for all of it") << true << true;
+    QTest::newRow("with memory for as little as there may be") << false << true;
+    QTest::newRow("with memory for all of it when it is used again") << true << false;
+    QTest::newRow("with memory for the ends alone") << false << false;
   }
   void allThatWasWrittenLastIsThereAtEveryMoment() {
     QFETCH(bool, hasMemory);
-    std::optional<Shortage> shortage;
-    if (!hasMemory) shortage.emplace();
+    QFETCH(bool, hasFronts);
+    const MemoryThatThereIs memory(hasMemory);
     const unsigned subBuffers = hasMemory ? kSubBuffers.count : inject::kFirstSubBuffers;
     const unsigned seed = qEnvironmentVariable("TRACEBACK_SEED", "1").toUInt();
-    for (unsigned run = 0; run < 20; ++run) {
-      Writer writer(seed * 1000 + run);
-      const std::vector<Word> last = writer.wordsOf(kSubBuffers.count - 1);
+    const inject::SubBuffers& used = hasFronts ? kSubBuffers : kLarge;
+    const unsigned runs = hasFronts ? 20 : 3, acts = hasFronts ? 1500 : 6000;
+    for (unsigned run = 0; run < runs; ++run) {
+      frontsAreMissing = !hasFronts;
+      Writer writer(seed * 1000 + run, used);
+      const std::vector<Word> last = writer.wordsOf(used.count - 1);
       std::uint64_t position = inject::positionOf(writer.segment());
       std::size_t fewest = kWords;
-      for (unsigned i = 0; i < 1500; ++i) {
+      for (unsigned i = 0; i < acts; ++i) {
         writer.act();
         QVERIFY(inject::positionOf(writer.segment()) >= position);
         position = inject::positionOf(writer.segment());
@@ -197,10 +222,11 @@ class SegmentTest : public QObject {
         if (found.size() < written.size()) fewest = std::min(fewest, segment->records.size());
       }
       // Only the oldest sub-buffer makes room. None of the records is longer than sixteen words.
-      QVERIFY(fewest * 16 >= (subBuffers - 1) * (kSubBuffers.words - 16));
-      QVERIFY(writer.segment().ordinal > 2 * kSubBuffers.count);
+      QVERIFY(fewest * 16 >= (subBuffers - 1) * ((hasFronts ? used.words : inject::kFirstWords) - 16));
+      QVERIFY(writer.segment().ordinal > 2 * used.count);
       QCOMPARE(writer.segment().subBufferCount, subBuffers);
-      if (!hasMemory) QCOMPARE(writer.wordsOf(kSubBuffers.count - 1), last);
+      if (!hasMemory) QCOMPARE(writer.wordsOf(used.count - 1), last);
+      QCOMPARE(frontsAreMissing.load(), !hasFronts && !hasMemory);
     }
   }
 

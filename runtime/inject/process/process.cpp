@@ -29,7 +29,7 @@ constinit std::uint32_t* forkGuard = nullptr;
 constinit format::ProcessModule modules[format::kMaxModules];
 constinit unsigned modulesUsed = 0;
 
-inline constexpr std::uint64_t kModulesAtStart = 64;  // what is allocated at once; the rest as it is needed
+inline constexpr std::uint64_t kModulesAtStart = 16;  // what is allocated at once; the rest as it is needed
 
 format::ProcessModule* fileModules() { return reinterpret_cast<format::ProcessModule*>(process.file + 1); }
 
@@ -117,15 +117,22 @@ bool findFolder(Path& folder) {
   return false;
 }
 
+// The same for forked children.
+const char* bootId() {
+  static constinit char text[sizeof format::ProcessHeader::bootId];
+  if (text[0] == 0) readFile("/proc/sys/kernel/random/boot_id", text, sizeof text);
+  for (char& byte : text)
+    if (byte == '\n') byte = 0;
+  return text;
+}
+
 bool fillHeader(format::ProcessHeader& header) {
   header.version = format::kProcessVersion;
   header.headerSize = sizeof header;
   header.pid = process.pid;
   header.processStart = process.start;
   header.pidNamespace = pidNamespaceInode();
-  readFile("/proc/sys/kernel/random/boot_id", reinterpret_cast<char*>(header.bootId), sizeof header.bootId);
-  for (auto& byte : header.bootId)
-    if (byte == '\n') byte = 0;
+  memcpy(header.bootId, bootId(), sizeof header.bootId);
   const bool logical = process.logicalClock = !counterIsTrusted();
   format::clockIn(header).kind =
       static_cast<std::uint32_t>(logical ? format::ClockKind::Logical : format::ClockKind::Counter);

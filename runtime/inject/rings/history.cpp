@@ -1,6 +1,7 @@
 #include "runtime/inject/rings/history.h"
 
 #include "runtime/inject/kernel/system.h"
+#include "runtime/inject/rings/segment.h"
 
 namespace traceback::inject {
 
@@ -121,7 +122,11 @@ std::uint32_t nextRandom(HistoryHeader& history) {
 }
 
 // When a sub-buffer began; 0 if it does not say.
-std::uint64_t timeAtFront(const Word* front) {
+// There may be zeroes before it (ring_memory.h).
+std::uint64_t timeAtFront(const Word* front, std::uint64_t words) {
+  for (const Word* const end = front + words - kTimestampWords;
+       *front == format::kInvalidWord && front != end;)
+    ++front;
   return format::isHeader(front[0]) && format::typeOf(front[0]) == format::RecordType::Timestamp
              ? format::valueOf(front[1], front[2], front[3])
              : 0;
@@ -195,8 +200,9 @@ void look(HistoryHeader& history, std::uint64_t slots, const SegmentHeader& segm
   const std::uint64_t ordinal = segment.ordinal + 1 - segment.subBufferCount;
   const auto* const base = reinterpret_cast<const Word*>(segment.base);
   const Word* const front = oldestSubBuffer(segment);
-  const std::uint64_t began = timeAtFront(front);
-  const std::uint64_t ended = timeAtFront(base + format::frontIndex(segment, ordinal + 1));
+  const std::uint64_t began = timeAtFront(front, segment.subBufferWords);
+  const std::uint64_t ended =
+      timeAtFront(base + format::frontIndex(segment, ordinal + 1), segment.subBufferWords);
   const std::uint64_t number = history.written[0] + 1;
   HistoryEntry& entry = entryOf(history, slots, 0, number);
   beginEntry(entry);

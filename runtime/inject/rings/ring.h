@@ -18,6 +18,7 @@ struct Ring {
   bool historyIsThere;  // the memory of its coarse history
   // That of its file. Begun: what a thread needs that begins to write (ring_layout.h).
   enum class Memory : std::uint32_t { None, Begun, Whole } memory;
+  std::uint32_t frontless;  // a bit for each segment whose first sub-buffers have memory at their ends alone
   // Of a thread that ended: to be looked at, and mapped as long as `header` is not null. Reserved: of none
   // yet.
   enum class Use : std::uint32_t { Free, Making, Reserved, Live, Ended } use;

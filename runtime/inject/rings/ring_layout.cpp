@@ -40,13 +40,29 @@ std::uint64_t offsetOf(unsigned segment, std::uint32_t subBuffer) {
   return (firstWindowOf(segment) + subBuffer + 1) * format::kWindowSize - bytesOf(subBuffersOf(segment));
 }
 
-bool bringInSubBuffers(const Ring& ring, std::uint32_t most) {
+// Of each the last words.
+bool bringInSubBuffers(const Ring& ring, unsigned segment, std::uint32_t most, std::uint32_t words) {
   auto* const base = reinterpret_cast<std::uint8_t*>(ring.header);
-  for (unsigned i = 0; i < format::kMaxSegments; ++i) {
-    const SubBuffers subBuffers = subBuffersOf(i);
-    for (std::uint32_t k = 0; k < subBuffers.count && k < most; ++k)
-      if (!bringIn(ring, base + offsetOf(i, k), bytesOf(subBuffers))) return false;
-  }
+  const SubBuffers subBuffers = subBuffersOf(segment);
+  const std::uint32_t skipped = words < subBuffers.words ? subBuffers.words - words : 0;
+  for (std::uint32_t i = 0; i < subBuffers.count && i < most; ++i)
+    if (!bringIn(ring, base + offsetOf(segment, i) + skipped * sizeof(Word),
+                 (subBuffers.words - skipped) * sizeof(Word)))
+      return false;
+  return true;
+}
+
+bool bringInFirst(const Ring& ring) {
+  for (unsigned i = 0; i < format::kMaxSegments; ++i)
+    if (!bringInSubBuffers(ring, i, kFirstSubBuffers,
+                           isFrontless(ring.frontless, i) ? kFirstWords : UINT32_MAX))
+      return false;
+  return true;
+}
+
+bool bringInAll(const Ring& ring) {
+  for (unsigned i = 0; i < format::kMaxSegments; ++i)
+    if (!bringInSubBuffers(ring, i, UINT32_MAX, UINT32_MAX)) return false;
   return true;
 }
 
@@ -64,14 +80,14 @@ std::uint64_t ringMemory() {
 }
 
 bool beginMemory(Ring& ring) {
-  if (!bringInSubBuffers(ring, kFirstSubBuffers) || !beginHistoryMemory(ring)) return false;
+  if (!bringInFirst(ring) || !beginHistoryMemory(ring)) return false;
   if (memoryOf(ring) == Ring::Memory::None) setMemory(ring, Ring::Memory::Begun);
   return true;
 }
 
 bool bringInWhole(Ring& ring) {
   if (memoryOf(ring) == Ring::Memory::Whole) return true;
-  if (!bringInSubBuffers(ring, UINT32_MAX) || !bringInHistory(ring)) return false;
+  if (!bringInAll(ring) || !bringInHistory(ring)) return false;
   setMemory(ring, Ring::Memory::Whole);
   return true;
 }
@@ -94,7 +110,8 @@ void startRing(Ring& ring, bool late) {
   auto* base = reinterpret_cast<std::uint8_t*>(ring.header);
   for (unsigned i = 0; i < format::kMaxSegments; ++i) {
     const std::uint64_t offset = offsetOf(i, 0);
-    startSegment(header.segments[i], reinterpret_cast<Word*>(base + offset), subBuffersOf(i), offset);
+    startSegment(header.segments[i], reinterpret_cast<Word*>(base + offset), subBuffersOf(i), offset,
+                 isFrontless(ring.frontless, i));
   }
   startHistory(ring);
   const std::uint64_t values[] = {now, ring.tid};

@@ -13,8 +13,21 @@ namespace traceback::inject {
 // process that was killed within a step (ring.h) tell by them whether that was done.
 inline constexpr std::uint32_t kFirstSubBuffers = 2;
 
+// And of each of these their last words alone, in which most threads' records have room. What is before them
+// reads as zeroes, as if it had been left out, until they are used again.
+inline constexpr std::uint32_t kFirstWords = 1024;
+
 Ring::Memory memoryOf(const Ring& ring);
+// None: of a file that is new.
 void setMemory(Ring& ring, Ring::Memory memory);
+
+constexpr bool isFrontless(std::uint32_t frontless, unsigned segment) {
+  return (frontless >> segment & 1) != 0;
+}
+// Of the calling thread's ring: whether that segment is so still; and gives it all of its first sub-buffers.
+// Where there is no memory for that it stays as it is.
+bool lacksFronts(const SegmentHeader& segment);
+void bringInFronts(const SegmentHeader& segment);
 
 // Memory for a part of a mapped ring, all pages of it at once. False if there is none, or if it cannot be
 // asked for.

@@ -1,5 +1,7 @@
 #include "runtime/inject/rings/ring_table.h"
 
+#include <span>
+
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/clock.h"
 #include "runtime/inject/rings/ring_file.h"
@@ -13,11 +15,21 @@ namespace traceback::inject {
 
 namespace {
 
-constinit Ring rings[kMaxRings + kMaxEndedRings];
+constexpr unsigned kEntries = kMaxRings + kMaxEndedRings;
+constinit Ring rings[kEntries];
+constinit std::uint32_t used =
+    0;  // of these: the others are Free still, and in memory that nobody has touched
 constinit std::uint32_t made = 0;   // the reserve included
 constinit std::uint32_t taken = 0;  // by a thread
 constinit std::uint32_t ended = 0;
 constinit bool reserved = false;  // for times when no file can be made
+
+std::span<Ring> usedEntries() { return {rings, __atomic_load_n(&used, __ATOMIC_ACQUIRE)}; }
+// That this entry, the first of the others perhaps, is one of them now.
+void setUsed(const Ring& ring) {
+  const auto number = static_cast<std::uint32_t>(&ring - rings);
+  if (number >= used) __atomic_store_n(&used, number + 1, __ATOMIC_RELEASE);
+}
 
 struct Limits {
   unsigned live, all;
@@ -26,7 +38,7 @@ struct Limits {
 Limits currentLimits() {
   const Environment& environment = process.environment;
   Limits limits{environment.mostRings == 0 ? kUsualRings : static_cast<unsigned>(environment.mostRings),
-                kMaxRings + kMaxEndedRings};
+                kEntries};
   if (environment.mostBytes != 0) {
     const std::uint64_t affordable = environment.mostBytes / ringMemory();
     if (affordable < limits.all) limits.all = static_cast<unsigned>(affordable);
@@ -46,7 +58,7 @@ bool isThread(std::uint32_t tid) { return !failed(systemCall(__NR_tgkill, proces
 
 // Threads that ended without their destructors (a raw exit, of a raw clone) leave their rings in use.
 void scavenge() {
-  for (Ring& ring : rings) {
+  for (Ring& ring : usedEntries()) {
     if (useOf(ring) != Ring::Use::Live || isThread(ring.tid)) continue;
     endRing(ring);
   }
@@ -58,14 +70,15 @@ Ring* chooseEntry(const Limits& limits) {
   Ring* oldest = nullptr;
   Ring* unused = nullptr;
   unsigned live = 0, kept = 0;
-  for (Ring& ring : rings) {
+  for (Ring& ring : usedEntries()) {
     const Ring::Use use = useOf(ring);
-    if (use == Ring::Use::Free) unused = &ring;
+    if (use == Ring::Use::Free && unused == nullptr) unused = &ring;
     if (use == Ring::Use::Live) ++live;
     if (use != Ring::Use::Ended) continue;
     ++kept;
     if (oldest == nullptr || ring.order < oldest->order) oldest = &ring;
   }
+  if (unused == nullptr && used < kEntries) unused = &rings[used];
   if (live >= limits.live) return nullptr;
   return kept >= kMaxEndedRings || live + kept >= limits.all || unused == nullptr ? oldest : unused;
 }
@@ -90,11 +103,11 @@ const format::RingHeader* headerOf(const Ring& ring) {
   return __atomic_load_n(&ring.header, __ATOMIC_RELAXED);
 }
 Ring* claimMapped() {
-  for (Ring& ring : rings)
+  for (Ring& ring : usedEntries())
     if (useOf(ring) == Ring::Use::Reserved && claim(ring, Ring::Use::Reserved)) return &ring;
   for (;;) {
     Ring* oldest = nullptr;
-    for (Ring& ring : rings)
+    for (Ring& ring : usedEntries())
       if (useOf(ring) == Ring::Use::Ended && headerOf(ring) != nullptr &&
           (oldest == nullptr || orderOf(ring) < orderOf(*oldest)))
         oldest = &ring;
@@ -134,6 +147,7 @@ Ring* makeRing(bool late) {
     ring = chooseEntry(limits);
   }
   if (ring == nullptr) return nullptr;
+  setUsed(*ring);
   const Ring before = *ring;
   if (!claim(*ring, before.use)) return takeMapped(late);
   const bool again = before.use == Ring::Use::Ended;
@@ -199,7 +213,7 @@ void noteWhereOthersAre(const Ring* own) {
     if (++tries == kMostTries) return;
     __builtin_ia32_pause();
   }
-  for (Ring& ring : rings)
+  for (Ring& ring : usedEntries())
     if (useOf(ring) == Ring::Use::Live && &ring != own && isStillMapped(ring)) noteWhereItIs(*ring.header);
   process.lock.unlock();
 }
@@ -207,8 +221,8 @@ void noteWhereOthersAre(const Ring* own) {
 std::uint32_t endedRings() { return __atomic_load_n(&ended, __ATOMIC_RELAXED); }
 
 void forgetRings() {
-  memset(rings, 0, sizeof rings);
-  made = taken = ended = 0;
+  memset(rings, 0, used * sizeof *rings);
+  used = made = taken = ended = 0;
   reserved = false;
 }
 
@@ -220,7 +234,7 @@ void reserveRings(bool allocated) {
   const std::uint64_t size = ringSize();
   const Limits limits = currentLimits();
   unsigned kept = 0, spare = 0;
-  for (Ring& ring : rings) {
+  for (Ring& ring : usedEntries()) {
     const Ring::Use use = useOf(ring);
     // Behind a filter nobody can ask.
     if (allocated && use == Ring::Use::Ended && !isStillMapped(ring)) ring.header = nullptr;
@@ -236,6 +250,7 @@ void reserveRings(bool allocated) {
       break;
     if (useOf(ring) != Ring::Use::Free) continue;
     ring = {};
+    setUsed(ring);
     ring.number = made;
     ring.historySize = chosenHistorySize();
     if (!mapReserve(ring, size, spare + 1, allocated)) break;
@@ -250,7 +265,7 @@ bool withdrawFiles() {
   Thread& t = thread();
   Locked locked(process.lock);
   if (t.state != ThreadState::Traced) return false;
-  for (const Ring& ring : rings)
+  for (const Ring& ring : usedEntries())
     if (useOf(ring) != Ring::Use::Free && useOf(ring) != Ring::Use::Reserved && &ring != t.ring) return false;
   withdrawProcessFolder();
   return true;
@@ -260,7 +275,7 @@ void restoreFiles() {
   Thread& t = thread();
   Locked locked(process.lock);
   if (t.state != ThreadState::Traced) return;
-  for (Ring& ring : rings) {
+  for (Ring& ring : usedEntries()) {
     if (useOf(ring) != Ring::Use::Reserved) continue;
     unmapRing(ring);
     setUse(ring, Ring::Use::Free);

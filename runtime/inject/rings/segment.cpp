@@ -8,7 +8,6 @@ namespace traceback::inject {
 
 namespace {
 
-inline constexpr unsigned kTimestampWords = 1 + format::kWordsPerValue;
 inline constexpr unsigned kSignalBeginWords =
     1 + static_cast<unsigned>(format::SignalBeginField::Count) * format::kWordsPerValue;
 
@@ -33,11 +32,21 @@ Word* writeRecord(Word* front, format::RecordType type, std::uint16_t detail, co
 // The memory of the sub-buffer behind one that is begun.
 void prepareNext(SegmentHeader& segment, std::uint64_t ordinal) {
   const std::uint64_t next = ordinal + 1;
-  if (next >= segment.subBufferCount) return;
-  Word* const front = baseOf(segment) + format::frontIndex(segment, next);
-  // From here on the segment is a ring of those that there are, with the same ones in the same places.
-  if (next >= kFirstSubBuffers && !bringIn(front, segment.subBufferWords))
+  if (next < kFirstSubBuffers) return;
+  // Where there is none, the segment is from here on a ring of those that there are, with the same ones in
+  // the same places.
+  if (next < segment.subBufferCount &&
+      !bringIn(baseOf(segment) + format::frontIndex(segment, next), segment.subBufferWords))
     segment.subBufferCount = static_cast<std::uint32_t>(next);
+  if (next >= segment.subBufferCount && lacksFronts(segment)) bringInFronts(segment);
+}
+
+// Where its records begin.
+Word* beginningOf(const SegmentHeader& segment, std::uint64_t ordinal, bool isFrontless) {
+  Word* const front = baseOf(segment) + format::frontIndex(segment, ordinal);
+  const bool isShort = isFrontless && ordinal % segment.subBufferCount < kFirstSubBuffers &&
+                       segment.subBufferWords > kFirstWords;
+  return isShort ? front + segment.subBufferWords - kFirstWords : front;
 }
 
 // Behind `last`, the last word of what is at the front. It comes from the sub-buffer before, at the latest.
@@ -54,8 +63,8 @@ Word* continueSignal(SegmentHeader& segment, Word* last) {
 
 // The steps of ring.h. The cursor comes to stand behind all of it at once: a process that is killed here
 // leaves no record cut in two.
-void enterSubBuffer(SegmentHeader& segment, std::uint64_t ordinal) {
-  Word* const front = baseOf(segment) + format::frontIndex(segment, ordinal);
+void enterSubBuffer(SegmentHeader& segment, std::uint64_t ordinal, bool isFrontless) {
+  Word* const front = beginningOf(segment, ordinal, isFrontless);
   prepareNext(segment, ordinal);
   const std::uint64_t time = timeStamp();
   compilerBarrier();
@@ -81,19 +90,20 @@ bool isBehind(const SegmentHeader& segment) {
 }
 
 void enterNextSubBuffer(SegmentHeader& segment) {
-  enterSubBuffer(segment, isBehind(segment) ? segment.ordinal : segment.ordinal + 1);
+  enterSubBuffer(segment, isBehind(segment) ? segment.ordinal : segment.ordinal + 1, lacksFronts(segment));
 }
 
 }  // namespace
 
-void startSegment(SegmentHeader& segment, Word* base, SubBuffers subBuffers, std::uint64_t fileOffset) {
+void startSegment(SegmentHeader& segment, Word* base, SubBuffers subBuffers, std::uint64_t fileOffset,
+                  bool isFrontless) {
   segment.base = reinterpret_cast<std::uint64_t>(base);
   segment.subBufferWords = subBuffers.words;
   segment.subBufferCount = subBuffers.count;
   segment.subBufferStride = format::kWindowSize / sizeof(Word);
   segment.fileOffset = fileOffset;
   segment.step[0] = format::kCursorStep;
-  enterSubBuffer(segment, 0);
+  enterSubBuffer(segment, 0, isFrontless);
 }
 
 std::uint64_t positionOf(const SegmentHeader& segment) {

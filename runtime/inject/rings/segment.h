@@ -11,6 +11,8 @@ namespace traceback::inject {
 using format::SegmentHeader;
 using format::Word;
 
+inline constexpr unsigned kTimestampWords = 1 + format::kWordsPerValue;
+
 inline Word* cursorOf(const SegmentHeader& segment) { return reinterpret_cast<Word*>(segment.cursor); }
 
 // Of a segment: in words, and how many.
@@ -19,8 +21,10 @@ struct SubBuffers {
 };
 // Makes a segment ready, with its first timestamp. Its sub-buffers end at windows' ends (ring.h), the first
 // of them in that of `base`. What its memory holds is of no matter; of its sub-buffers the first
-// kFirstSubBuffers (ring_memory.h) have some. Where there is none for others it has but as many.
-void startSegment(SegmentHeader& segment, Word* base, SubBuffers subBuffers, std::uint64_t fileOffset);
+// kFirstSubBuffers (ring_memory.h) have some, or these but for their fronts. Where there is none for others
+// it has but as many.
+void startSegment(SegmentHeader& segment, Word* base, SubBuffers subBuffers, std::uint64_t fileOffset,
+                  bool isFrontless);
 
 // The position (ring.h) of the cursor, also while a step to the next sub-buffer is half done.
 std::uint64_t positionOf(const SegmentHeader& segment);
