@@ -11,8 +11,9 @@ class SignalInterfaceTest : public QObject {
  private slots:
   void behavesAsWithoutTheRuntime_data() {
     QTest::addColumn<QString>("kind");
-    for (const char* kind : {"actions", "old", "delivery", "nesting", "stacks", "overflow", "children",
-                             "threads", "unwinding", "abort", "raw", "restart", "masks", "cores"})
+    for (const char* kind :
+         {"actions", "old", "delivery", "nesting", "stacks", "overflow", "children", "threads", "unwinding",
+          "abort", "raw", "restart", "masks", "cores", "registers"})
       QTest::newRow(kind) << kind;
   }
   void behavesAsWithoutTheRuntime() {

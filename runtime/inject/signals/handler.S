@@ -5,13 +5,25 @@
 //   void traceback_call_handler(int, siginfo_t*, ucontext_t*, handler, pc, shown)
 //
 // Where the context has `shown` for a program counter, the caller of that frame is at `pc`; else the program
-// has put another there.
+// has put another there. The registers that functions keep are the interrupted code's, as the kernel leaves
+// them: a program may have variables in them (GCC's global register variables).
 
   .set kRegisters, 40 // of ucontext_t: uc_mcontext.gregs
 
   // DW_CFA_expression: the register is saved in the context, whose address is on top of the stack.
   .macro in_context number, index
   .cfi_escape 0x10, \number, 6, 0x77, 0, 0x06, 0x23, ((kRegisters + 8 * \index) & 0x7F) | 0x80, (kRegisters + 8 * \index) >> 7
+  .endm
+
+  .macro keep register
+  pushq %\register
+  .cfi_adjust_cfa_offset 8
+  .cfi_rel_offset \register, 0
+  .endm
+  .macro give_back register
+  popq %\register
+  .cfi_adjust_cfa_offset -8
+  .cfi_restore \register
   .endm
 
   .text
@@ -21,11 +33,23 @@
 traceback_call_handler:
   .cfi_startproc
   endbr64
+  keep rbx
+  keep rbp
+  keep r12
+  keep r13
+  keep r14
+  keep r15
   subq $24, %rsp
   .cfi_adjust_cfa_offset 24
   movq %rdx, (%rsp)
   movq %r8, 8(%rsp)
   movq %r9, 16(%rsp)
+  movq kRegisters + 8 * 4(%rdx), %r12
+  movq kRegisters + 8 * 5(%rdx), %r13
+  movq kRegisters + 8 * 6(%rdx), %r14
+  movq kRegisters + 8 * 7(%rdx), %r15
+  movq kRegisters + 8 * 10(%rdx), %rbp
+  movq kRegisters + 8 * 11(%rdx), %rbx
   xorl %eax, %eax // as the kernel does
   .cfi_endproc
 
@@ -64,9 +88,21 @@ traceback_handler_returns:
   .cfi_endproc
 
   .cfi_startproc
-  .cfi_def_cfa_offset 32
+  .cfi_def_cfa_offset 80
+  .cfi_offset rbx, -16
+  .cfi_offset rbp, -24
+  .cfi_offset r12, -32
+  .cfi_offset r13, -40
+  .cfi_offset r14, -48
+  .cfi_offset r15, -56
   addq $24, %rsp
   .cfi_adjust_cfa_offset -24
+  give_back r15
+  give_back r14
+  give_back r13
+  give_back r12
+  give_back rbp
+  give_back rbx
   ret
   .cfi_endproc
   .size traceback_call_handler, . - traceback_call_handler

@@ -535,13 +535,51 @@ static void rawAction(void) {
   printf("calls %d\n", calls);
 }
 
+// What functions keep: in a handler it is what it was where that interrupted, and behind it, too.
+uint64_t registersInHandler[6], registersBehind[6];
+void noteRegisters(int signal);
+__asm__(
+    ".text\n"
+    ".type noteRegisters, @function\n"
+    "noteRegisters:\n"
+    "  movq %rbx, registersInHandler(%rip)\n"
+    "  movq %rbp, registersInHandler + 8(%rip)\n"
+    "  movq %r12, registersInHandler + 16(%rip)\n"
+    "  movq %r13, registersInHandler + 24(%rip)\n"
+    "  movq %r14, registersInHandler + 32(%rip)\n"
+    "  movq %r15, registersInHandler + 40(%rip)\n"
+    "  ret\n"
+    ".size noteRegisters, . - noteRegisters\n");
+static void keptRegisters(void) {
+  struct sigaction action = {.sa_handler = noteRegisters};
+  sigaction(SIGUSR1, &action, NULL);
+  const long number = SYS_tgkill, pid = getpid(), tid = syscall(SYS_gettid), signal = SIGUSR1;
+  __asm__ volatile(
+      "leaq -128(%%rsp), %%rsp\n"
+      "pushq %%rbx\n pushq %%rbp\n pushq %%r12\n pushq %%r13\n pushq %%r14\n pushq %%r15\n"
+      "movl $101, %%ebx\n movl $102, %%ebp\n movl $103, %%r12d\n"
+      "movl $104, %%r13d\n movl $105, %%r14d\n movl $106, %%r15d\n"
+      "syscall\n"
+      "movq %%rbx, registersBehind(%%rip)\n movq %%rbp, registersBehind + 8(%%rip)\n"
+      "movq %%r12, registersBehind + 16(%%rip)\n movq %%r13, registersBehind + 24(%%rip)\n"
+      "movq %%r14, registersBehind + 32(%%rip)\n movq %%r15, registersBehind + 40(%%rip)\n"
+      "popq %%r15\n popq %%r14\n popq %%r13\n popq %%r12\n popq %%rbp\n popq %%rbx\n"
+      "leaq 128(%%rsp), %%rsp\n"
+      :
+      : "a"(number), "D"(pid), "S"(tid), "d"(signal)
+      : "rcx", "r11", "memory");
+  for (int i = 0; i < 6; ++i)
+    printf("register %d: %d in the handler, %d behind it\n", i, (int)registersInHandler[i],
+           (int)registersBehind[i]);
+}
+
 int main(int argc, char** argv) {
   (void)argc;
   static const struct kind kinds[] = {
-      {"actions", everyAction}, {"old", oldFunctions},   {"delivery", delivery}, {"nesting", nesting},
-      {"stacks", stacks},       {"overflow", overflow},  {"children", children}, {"threads", threads},
-      {"unwinding", unwinding}, {"abort", abortHandled}, {"raw", rawAction},     {"restart", restart},
-      {"masks", masks},         {"cores", cores}};
+      {"actions", everyAction}, {"old", oldFunctions},   {"delivery", delivery},      {"nesting", nesting},
+      {"stacks", stacks},       {"overflow", overflow},  {"children", children},      {"threads", threads},
+      {"unwinding", unwinding}, {"abort", abortHandled}, {"raw", rawAction},          {"restart", restart},
+      {"masks", masks},         {"cores", cores},        {"registers", keptRegisters}};
   count(&counter, 3);
   if (!RUN_KIND(kinds, argv[1])) return 99;
   count(&counter, 3);
