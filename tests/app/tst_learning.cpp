@@ -219,6 +219,12 @@ class LearningTest : public QObject {
     QCOMPARE(keptFiles(), QStringList());
   }
 
+  // As a server's that has one for each connection.
+  void whoCannotRemoveItsFolderRemovesThoseOfFormerOnes() {
+    QCOMPARE(runInShell("for i in 1 2 3 4 5 6 7 8 9; do \"$0\" filters 10; done").status, 0);
+    QVERIFY2(left().size() <= 3, "two, and the last one's");
+  }
+
   void noMoreThanEightAreLeft() {
     QCOMPARE(runInShell("for i in 1 2 3 4 5 6 7 8 9; do \"$0\" ends $1; done").status, 0);
     QCOMPARE(left().size(), 8);

@@ -164,6 +164,7 @@ std::uint32_t rawTid() { return static_cast<std::uint32_t>(::syscall(SYS_gettid)
 bool inForkedChild() { return false; }
 bool inOwnProcess() { return true; }
 bool openProcessFile() { return true; }
+void removeEndedNeighbours() {}
 void withdrawProcessFolder() {}
 bool restoreProcessFolder() { return true; }
 void childStarted(bool) {

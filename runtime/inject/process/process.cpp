@@ -70,20 +70,28 @@ bool hasExited(int folder) {
   return magic == format::kProcessMagic && state == static_cast<std::uint32_t>(format::ProcessState::Exited);
 }
 
-// What others left here that another user's process had forked, too, and that ended as yet another user. For
-// as long as it forks nobody else may come by; each looks at a few.
-void removeEndedBeside(const Path& ringFolder) {
+// By the name of its folder.
+bool isProcess(const char* name) {
+  std::int64_t pid = 0;
+  for (; *name >= '0' && *name <= '9' && pid < INT32_MAX; ++name) pid = pid * 10 + (*name - '0');
+  return systemCall(__NR_kill, pid, 0) != -ESRCH;
+}
+
+// What others left here that ended by themselves but could not remove it: of another user's that the same
+// process had forked, or behind a filter. For as long as it forks nobody else may come by; each looks at a
+// few. So many are kept, to be learned from.
+void removeEndedBeside(const Path& ringFolder, unsigned kept) {
   const int all = openFolder(ringFolder.c_str());
   if (all < 0) return;
   unsigned looks = 32;
   forEachFile(all, [&](const char* name) {
-    const bool isProcess = name[0] >= '0' && name[0] <= '9';
-    if (!isProcess || looks == 0) return;
+    const bool isOfProcess = name[0] >= '0' && name[0] <= '9';
+    if (!isOfProcess || looks == 0) return;
     --looks;
     const long one =
         systemCall(__NR_openat, all, asLong(name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (failed(one)) return;
-    if (hasExited(static_cast<int>(one))) {
+    if (hasExited(static_cast<int>(one)) && !isProcess(name) && (kept == 0 || kept-- == 0)) {
       emptyFolder(static_cast<int>(one));
       systemCall(__NR_unlinkat, all, asLong(name), AT_REMOVEDIR);
     }
@@ -109,7 +117,7 @@ bool findFolder(Path& folder) {
   const auto user = static_cast<std::uint32_t>(systemCall(__NR_geteuid));
   rings.add("/dev/shm/traceback-").add(std::uint64_t{user});
   if (makeFolder(rings, folder)) {
-    if (user != process.startedBy) removeEndedBeside(rings);
+    if (user != process.startedBy) removeEndedBeside(rings, 0);
     return true;
   }
   rings.clear();
@@ -269,6 +277,11 @@ bool restoreProcessFolder() {
   if (failed(mapProcessFile(reinterpret_cast<std::uint64_t>(process.file)))) return false;
   for (unsigned i = 0; i < modulesUsed; ++i) publishModule(i);
   return true;
+}
+
+void removeEndedNeighbours() {
+  constexpr unsigned kKept = 2;
+  if (!rings.empty()) removeEndedBeside(rings, kKept);
 }
 
 int openProcessFolder() { return process.folder.empty() ? -1 : openFolder(process.folder.c_str()); }

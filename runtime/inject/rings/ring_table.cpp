@@ -231,6 +231,7 @@ void reserveRings(bool allocated) {
   if (!process.recording || process.sandboxed || !inOwnProcess()) return;
   Locked locked(process.lock);
   if (!openProcessFile()) return;
+  removeEndedNeighbours();
   const std::uint64_t size = ringSize();
   const Limits limits = currentLimits();
   unsigned kept = 0, spare = 0;
