@@ -253,6 +253,14 @@ class OnDemandTest : public QObject {
     QCOMPARE(ran.status, expected.status);
   }
 
+  // Who looks for their names and lines reads the original.
+  void unwindersTellOfTheOriginalsFrames() {
+    const Ran expected = plain({m_program, "unwind"}), ran = runIt({m_program, "unwind"});
+    QVERIFY2(expected.out.count("frame at ") >= 6, expected.out.constData());
+    QCOMPARE(QString(ran.out).split('\n'), QString(expected.out).split('\n'));
+    QCOMPARE(ran.status, expected.status);
+  }
+
   // Else the one that is loaded later is moved to others each time, which takes time and memory. Where a
   // file's codes are is decided by its bytes.
   void librariesOfEqualBytesHaveOtherCodes() {

@@ -1,4 +1,6 @@
 // Addresses of code that libc tells the program, or is told by it: they are the original's.
+#include "runtime/inject/libc/addresses.h"
+
 #include "runtime/inject/kernel/system.h"
 #include "runtime/inject/libc/libc.h"
 #include "runtime/inject/modules/copy_addresses.h"
@@ -14,19 +16,23 @@ namespace {
 constexpr int kMostFrames = 4096;  // for which there is room on the stack
 constexpr int kMostOwn = 8;  // frames of the runtime, more of which are never among the program's
 
-bool isOwn(std::uint64_t address) { return isRuntimeCode(address) && !isHandlerReturn(address); }
-
-// Of the runtime itself the program meets one address only, which stands for libc's.
-std::uint64_t shown(std::uint64_t address, bool interrupted) {
-  if (isHandlerReturn(address) && libcRestorer() != 0) return libcRestorer();
-  return interrupted ? originalAddress(address) : originalReturnAddress(address);
-}
-
 const void* shown(const void* address) {
-  return reinterpret_cast<const void*>(shown(reinterpret_cast<std::uint64_t>(address), true));
+  return reinterpret_cast<const void*>(shownFrame(reinterpret_cast<std::uint64_t>(address), true));
 }
 
 }  // namespace
+
+namespace traceback::inject {
+
+bool isRuntimeFrame(std::uint64_t address) { return isRuntimeCode(address) && !isHandlerReturn(address); }
+
+// Of the runtime itself the program meets one address only, which stands for libc's.
+std::uint64_t shownFrame(std::uint64_t address, bool isInterrupted) {
+  if (isHandlerReturn(address) && libcRestorer() != 0) return libcRestorer();
+  return isInterrupted ? originalAddress(address) : originalReturnAddress(address);
+}
+
+}  // namespace traceback::inject
 
 EXPORTED int backtrace(void** frames, int size) noexcept {
   findLibc();
@@ -40,8 +46,8 @@ EXPORTED int backtrace(void** frames, int size) noexcept {
   int used = 0;
   for (int i = 0; i < count && used < size; ++i) {
     const auto address = reinterpret_cast<std::uint64_t>(found[i]);
-    if (isOwn(address)) continue;
-    frames[used++] = reinterpret_cast<void*>(shown(address, interrupted));
+    if (isRuntimeFrame(address)) continue;
+    frames[used++] = reinterpret_cast<void*>(shownFrame(address, interrupted));
     interrupted = isHandlerReturn(address) || address == libcRestorer();
   }
   return used;

@@ -132,6 +132,8 @@ traceback_real_\name:
   hooked siglongjmp, traceback_before_jump
   hooked __longjmp_chk, traceback_before_jump
 
+  hooked _Unwind_Backtrace, traceback_before_backtrace
+
   hooked prctl, traceback_before_prctl, 22 // PR_SET_SECCOMP
   // SYS_seccomp; setuid, setreuid, setresuid, capset, pivot_root, chroot, unshare, setns, landlock_restrict_self
   hooked syscall, traceback_before_syscall, 317, 105, 113, 117, 126, 155, 161, 272, 308, 446

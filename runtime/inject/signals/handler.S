@@ -5,8 +5,8 @@
 //   void traceback_call_handler(int, siginfo_t*, ucontext_t*, handler, pc, shown)
 //
 // Where the context has `shown` for a program counter, the caller of that frame is at `pc`; else the program
-// has put another there. The registers that functions keep are the interrupted code's, as the kernel leaves
-// them: a program may have variables in them (GCC's global register variables).
+// has put another there. Other registers are the interrupted code's, as the kernel leaves them: a program may
+// have variables in them (GCC's global register variables).
 
   .set kRegisters, 40 // of ucontext_t: uc_mcontext.gregs
 
@@ -44,6 +44,10 @@ traceback_call_handler:
   movq %rdx, (%rsp)
   movq %r8, 8(%rsp)
   movq %r9, 16(%rsp)
+  movq kRegisters + 8 * 0(%rdx), %r8
+  movq kRegisters + 8 * 1(%rdx), %r9
+  movq kRegisters + 8 * 2(%rdx), %r10
+  movq kRegisters + 8 * 3(%rdx), %r11
   movq kRegisters + 8 * 4(%rdx), %r12
   movq kRegisters + 8 * 5(%rdx), %r13
   movq kRegisters + 8 * 6(%rdx), %r14

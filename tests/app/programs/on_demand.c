@@ -21,10 +21,32 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <unwind.h>
 
 extern char** environ;
 int on_demand_library(int value);
 __attribute__((weak)) void handle_in_front(int number);  // of a preloaded library
+
+// As who looks for names in the file itself has them.
+extern const char __executable_start[], etext[];
+static _Unwind_Reason_Code printFrame(struct _Unwind_Context* frame, void* count) {
+  int interrupted = 0;
+  const char* const address = (const char*)_Unwind_GetIPInfo(frame, &interrupted);
+  if (address >= __executable_start && address < etext)
+    printf("frame at %#lx, interrupted %d\n", (unsigned long)(address - __executable_start), interrupted);
+  ++*(int*)count;
+  return _URC_NO_REASON;
+}
+__attribute__((noinline)) static void unwind(int number) {
+  int count = 0;
+  const int result = _Unwind_Backtrace(printFrame, &count);
+  printf("%d frames at %d, result %d\n", count, number, result);
+}
+static void unwindFromHandler(void) {
+  unwind(0);
+  signal(SIGUSR1, unwind);
+  raise(SIGUSR1);
+}
 
 // As the kernel tells it.
 static void printMaps(void) {
@@ -253,6 +275,7 @@ int main(int argc, char** argv) {
   if (pthread_create(&thread, NULL, printStorage, "second") != 0 || pthread_join(thread, NULL) != 0) return 1;
 #endif
   const char* what = argc > 1 ? argv[1] : "maps";
+  if (strcmp(what, "unwind") == 0) unwindFromHandler();
   if (strcmp(what, "names") == 0) printNames(argv);
   if (strcmp(what, "maps") == 0) printMaps();
   if (strcmp(what, "mapped files") == 0) printMappedFiles();
