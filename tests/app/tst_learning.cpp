@@ -36,10 +36,18 @@ class LearningTest : public QObject {
       if (readFile(folder + '/' + name).contains(word.toUtf8())) return name;
     return {};
   }
+  QStringList cached(const char* pattern) const {
+    return listing(m_line.path("cache/traceback/instrumented")).filter(QRegularExpression(pattern));
+  }
+  // Held until its end by what a run has left in the background, of which only one runs at a time.
+  bool isLockHeld() const {
+    return std::ranges::any_of(cached("/making/renewal$"), [this](const QString& name) {
+      QFile lock(m_line.path("cache/traceback/instrumented/") + name);
+      return lock.open(QFile::ReadWrite) && flock(lock.handle(), LOCK_SH | LOCK_NB) != 0;
+    });
+  }
   bool isBusy() const {
-    return !listing(m_line.path("tmp")).isEmpty() || !listing(m_line.path("cache/traceback/instrumented"))
-                                                          .filter(QRegularExpression("/renewal/."))
-                                                          .isEmpty();
+    return !listing(m_line.path("tmp")).isEmpty() || !cached("/renewal/.").isEmpty() || isLockHeld();
   }
   // By what the last run has left in the background, from all that was left before.
   bool isLearned() const {
