@@ -7,6 +7,7 @@
 #include <QProcess>
 #include <QScopeGuard>
 #include <QTest>
+#include <cstdlib>
 
 #include "tests/app/command_line.h"
 
@@ -101,8 +102,12 @@ class PlanTest : public QObject {
       QCOMPARE(made["state"].toString(), QStringLiteral("cached"));
       made.remove("state");
       foretold.remove("state");
+      // Which codes a library has beside others decides over some bytes.
+      const qint64 bytes = made.take("copy_bytes").toInteger();
+      const qint64 error = bytes - foretold.take("copy_bytes").toInteger();
+      QVERIFY2(std::abs(error) <= bytes / 1000, QByteArray::number(error).constData());
       QCOMPARE(made, foretold);
-      QVERIFY(made["copy_bytes"].toInteger() > made["file_bytes"].toInteger());
+      QVERIFY(bytes > made["file_bytes"].toInteger());
     }
     QVERIFY(copies >= 2);  // the program and its library
   }
