@@ -61,7 +61,7 @@ void* unwinderIn(void* handle) {
   constexpr char kName[] = "_Unwind_Backtrace";
   void* const next = findOfAnyVersion(handle, kName);
   if (next == nullptr || dlvsym(handle, kName, "GCC_3.3") != next) return next;
-  Unwinder found;
+  Unwinder found{};
   if (!find(found.backtrace, handle, kName, "GCC_3.3") ||
       !find(found.address, handle, "_Unwind_GetIPInfo", "GCC_4.2.0") ||
       !find(found.setAddress, handle, "_Unwind_SetIP", "GCC_3.0"))
