@@ -99,6 +99,7 @@ void removeProcessFolder();
 // Of those that could not remove theirs: before this one confines itself, and cannot either. A server that
 // has a child for each connection would fill the memory with what they leave.
 void removeEndedNeighbours();
+
 // Takes the folder away while the files' contents stay mapped, and makes it again, the process file in it
 // being a copy of what is mapped. Call with the lock held.
 void withdrawProcessFolder();

@@ -231,7 +231,7 @@ void reserveRings(bool allocated) {
   if (!process.recording || process.sandboxed || !inOwnProcess()) return;
   Locked locked(process.lock);
   if (!openProcessFile()) return;
-  removeEndedNeighbours();
+  if (!reserved) removeEndedNeighbours();  // once, however it confines itself step by step
   const std::uint64_t size = ringSize();
   const Limits limits = currentLimits();
   unsigned kept = 0, spare = 0;
