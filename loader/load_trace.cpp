@@ -241,17 +241,27 @@ class SnapLoader {
     if (!built.source || !built.source->uncaught() || !built.trace->info().atFault) return;
     const auto& uncaught = *built.source->uncaught();
     trace.summary.uncaught = trace.exceptionType(uncaught.type);
-    trace.summary.uncaughtMessage = uncaughtMessage(trace, uncaught.time);
+    trace.summary.uncaughtMessage = uncaughtMessage(trace, uncaught);
     if (trace.summary.uncaughtMessage == trace.summary.uncaught) trace.summary.uncaughtMessage.clear();
   }
 
   // As the process aborted, or else as it was thrown.
-  std::string uncaughtMessage(const model::Trace& trace, model::Ticks thrown) const {
+  std::string uncaughtMessage(const model::Trace& trace, const ThreadSource::Uncaught& uncaught) const {
     const auto& process = m_contents.process;
-    if (process && process->thrownTime != 0 && process->thrownTime == thrown.value)
+    if (process && process->thrownTime != 0 && process->thrownTime == uncaught.time.value)
       return sentence(process->thrownMessage);
-    const auto found = trace.thrownTexts.find(thrown.value);
-    return found == trace.thrownTexts.end() ? std::string() : found->second;
+    return std::string(trace.thrownText(uncaught.time, uncaught.type));
+  }
+
+  // Where a thread was snapped for what it threw, which is the last that it has thrown: what that said, too.
+  void noteThrown(model::Trace& trace, const Built& built) const {
+    if (!m_contents.reason || !built.source || built.trace->info().tid != m_contents.reason->tid ||
+        built.source->throws().empty())
+      return;
+    const auto& last = built.source->throws().back();
+    if (trace.summary.occasion != std::format("threw {}", trace.exceptionType(last.type))) return;
+    if (const auto said = trace.thrownText(last.time, last.type); !said.empty())
+      trace.summary.occasion += std::format(": {}", said);
   }
 
   // What is built by now, as a trace. Ends the filling of m_context.
@@ -276,7 +286,10 @@ class SnapLoader {
     for (const auto& built : m_built) sources.push_back(built.source.get());
     trace->thrownAgain = findFirstThrows(sources);
     trace->thrownTexts = findThrownTexts(m_contents.thrown, sources);
-    for (const auto& built : m_built) noteUncaught(*trace, built);
+    for (const auto& built : m_built) {
+      noteUncaught(*trace, built);
+      noteThrown(*trace, built);
+    }
     return trace;
   }
 

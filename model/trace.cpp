@@ -23,8 +23,12 @@ std::string_view Trace::exceptionType(std::uint32_t detail) const {
 
 std::string_view Trace::thrownText(const Entry& exception) const {
   if (exception.kind != EntryKind::Exception) return {};
-  const auto found = thrownTexts.find(exception.time.value);
-  if (found == thrownTexts.end() || found->second == exceptionType(exception.detail)) return {};
+  return thrownText(exception.time, exception.detail);
+}
+
+std::string_view Trace::thrownText(Ticks thrown, std::uint32_t type) const {
+  const auto found = thrownTexts.find(thrown.value);
+  if (found == thrownTexts.end() || found->second == exceptionType(type)) return {};
   return found->second;
 }
 

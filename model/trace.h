@@ -215,6 +215,7 @@ class Trace {
   // What an Exception said as it was thrown; empty if it said no more than its type, or that is not known: it
   // is of the last ones of a process, and where it is known how they say it.
   std::string_view thrownText(const Entry& exception) const;
+  std::string_view thrownText(Ticks thrown, std::uint32_t type) const;  // by its record's time and detail
   // Where an Exception was thrown first that is thrown again there, by whichever thread; nothing if that is
   // not in the trace, or it was made without being thrown.
   std::optional<TracePlace> firstThrow(TracePlace again) const;

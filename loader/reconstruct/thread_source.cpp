@@ -56,9 +56,11 @@ std::shared_ptr<const ThreadSource> ThreadSource::build(const std::shared_ptr<Tr
       uncaught.add(count + i, entries[i]);
       if (entries[i].kind == model::EntryKind::Exception) {
         if ((entries[i].flags & model::kEntryAgain) == 0) {
-          source->m_throws.push_back({.entry = count + i, .time = entries[i].time});
+          source->m_throws.push_back(
+              {.entry = count + i, .type = entries[i].detail, .time = entries[i].time});
         } else {
           source->m_throwsAgain.push_back({.entry = count + i,
+                                           .type = entries[i].detail,
                                            .time = entries[i].time,
                                            .first = firstThrows.at(source->m_throwsAgain.size())});
         }

@@ -51,6 +51,7 @@ class ThreadSource : public model::EntrySource {
   // Its exceptions: what was thrown, and what was thrown again. Ascending by entry.
   struct Throw {
     model::EntryIndex entry = 0;
+    std::uint32_t type = 0;  // as in its entry's detail
     model::Ticks time;  // in its record
     model::Ticks first = {};  // thrown again: that in the record of its throw; 0: not known
   };

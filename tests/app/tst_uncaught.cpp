@@ -143,6 +143,27 @@ class UncaughtTest : public QObject {
              text.constData());
   }
 
+  void whatASnapIsMadeForAsItIsThrownSaysWhatItSaid_data() {
+    QTest::addColumn<QByteArray>("memory");
+    QTest::addColumn<QByteArray>("told");
+    QTest::newRow("with memory") << QByteArray("memory stacks\n")
+                                 << QByteArray("threw shop::OutOfStock: wanted 2 (snapped by policy)\n");
+    QTest::newRow("without") << QByteArray("memory none\n")
+                             << QByteArray("threw shop::OutOfStock (snapped by policy)\n");
+  }
+  void whatASnapIsMadeForAsItIsThrownSaysWhatItSaid() {
+    QFETCH(QByteArray, memory);
+    QFETCH(QByteArray, told);
+    const QString policy = m_line->path("policy");
+    QVERIFY(writeFile(policy, "snap exception shop::OutOfStock\nignore signal ABRT\n" + memory));
+    m_line->throughShell("ulimit -c 0; exec \"$@\"",
+                         {"run", "--policy", policy, "--", GIVES_UP_PROGRAM, "throws"});
+    const QStringList snaps = m_line->snaps();
+    QCOMPARE(snaps.size(), 1);
+    const QByteArray info = m_line->traceback({"info", snaps[0]}).out;
+    QVERIFY2(info.contains(told), info.constData());
+  }
+
   void otherEndsAreNotOfAnException_data() {
     QTest::addColumn<QStringList>("options");
     QTest::newRow("terminates") << QStringList();
