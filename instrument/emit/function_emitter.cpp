@@ -5,7 +5,7 @@
 
 #include "instrument/analysis/stubs.h"
 #include "instrument/emit/bit_routines.h"
-#include "instrument/emit/dispatch.h"
+#include "instrument/emit/copied_instructions.h"
 #include "instrument/emit/gate.h"
 #include "instrument/emit/head_forms.h"
 #include "instrument/emit/load_routines.h"
@@ -29,6 +29,7 @@ class Emitter {
         m_targets(program, function),
         m_out(out),
         m_code(options.threadSlot),
+        m_instructions(m_code, program, function, m_targets, options.calledSlots),
         m_tables(m_code, program, function, m_targets, options.jumpTables) {}
 
   void run(const std::optional<EntryWindow>& window) {
@@ -57,7 +58,10 @@ class Emitter {
     emitTakenEdges();
     emitElsewhere();
     emitHeadsApart();
-    m_tables.emitSlowWays([this](const Instruction& insn) { emitInstruction(insn, false); });
+    m_tables.emitSlowWays([this](const Instruction& insn) {
+      setOrigin(insn, false);
+      m_instructions.emit(insn);
+    });
     m_tables.emitStubs(m_blocks);
     emitWraps();
     if (window && !m_options.alwaysBound) emitDisplaced(*window);
@@ -112,21 +116,27 @@ class Emitter {
     const auto tableJump = m_tables.jumpOf(block);
     for (std::uint32_t i = block.first; i < block.end; ++i) {
       if (tableJump && i == tableJump->load) {
-        m_tables.emitLoad(*tableJump, rawOf(m_function.instructions[i]));
+        m_tables.emitLoad(*tableJump, m_instructions.bytesOf(m_function.instructions[i]));
         continue;
       }
-      m_edge = i + 1 == block.end ? edgeOf(b, m_inverted ? 1 : 0) : std::optional<Label>();
-      m_passesEntry = i + 1 == block.end && block.passesEntry && m_options.probes;
-      if (i + 1 == block.end && comparesSlot(block)) {
-        emitBySlot(b);
-        continue;
-      }
-      emitInstruction(m_function.instructions[i], tableJump && i == tableJump->jump);
+      setOrigin(m_function.instructions[i], false);
+      if (tableJump && i == tableJump->jump)
+        m_instructions.emitExactly(m_function.instructions[i]);
+      else if (i + 1 == block.end)
+        emitLast(b);
+      else
+        m_instructions.emit(m_function.instructions[i]);
     }
-    m_edge.reset();
-    m_passesEntry = false;
     if (setsBit(block) && block.bitEdge == (m_inverted ? 0 : 1) && !bitIsSetInTarget(m_function, block))
       emitBit(block);
+  }
+
+  void emitLast(BlockIndex b) {
+    const Block& block = m_function.blocks[b];
+    if (comparesSlot(block)) return emitBySlot(b);
+    m_instructions.emit(m_function.lastOf(block), {.edge = edgeOf(b, m_inverted ? 1 : 0),
+                                                   .inverted = m_inverted,
+                                                   .passesEntry = block.passesEntry && m_options.probes});
   }
 
   // Whether its branch leads where it did not, for what it did lead to comes right behind.
@@ -259,56 +269,11 @@ class Emitter {
       setOrigin(m_function.lastOf(block), true);
       m_code.bind(edge.label);
       emitBit(block);
-      jumpTo(labelBehind(block, block.bitEdge), m_function.lastOf(block).target);
+      if (const auto behind = labelBehind(block, block.bitEdge))
+        m_code.jump(*behind);
+      else
+        m_code.jump(m_function.lastOf(block).target);
     }
-  }
-
-  std::span<const std::uint8_t> rawOf(const Instruction& insn) const {
-    const auto bytes = m_program.codeAt(insn.address, insn.length);
-    return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
-  }
-
-  // `exactly`: to original code, wherever it leads.
-  void emitInstruction(const Instruction& insn, bool exactly) {
-    setOrigin(insn, false);
-    const auto raw = rawOf(insn);
-    switch (insn.flow) {
-      case Flow::Jump:
-        if (const auto slot = exactly ? std::nullopt : slotOf(insn.target))
-          m_code.jumpThrough(*slot);
-        else
-          exactly ? m_code.jumpExactly(insn.target) : jumpTo(m_edge, insn.target);
-        return;
-      case Flow::Branch: {
-        const std::uint8_t condition = conditionOf(raw) ^ (m_inverted ? 1 : 0);
-        if (exactly)
-          m_code.branchExactly(condition, insn.target);
-        else if (m_edge)
-          m_code.branch(condition, *m_edge);
-        else
-          m_code.branch(condition, insn.target);
-        return;
-      }
-      case Flow::ShortBranch:
-        emitShortBranch(insn, raw, exactly);
-        return;
-      case Flow::Call:
-        if (const auto slot = exactly ? std::nullopt : slotOf(insn.target))
-          m_code.callThrough(*slot);
-        else
-          exactly ? m_code.callExactly(insn.target) : m_code.call(insn.target, m_passesEntry);
-        return;
-      case Flow::IndirectJump:
-        if (exactly || m_targets.empty()) break;
-        emitDispatch(m_code, m_targets.functions(), insn, raw, m_function.jumpFlags);
-        return;
-      default:
-        break;
-    }
-    if (insn.ripOffset != 0)
-      m_code.ripAbsolute(raw, insn.ripOffset, insn.ripTarget);
-    else
-      m_code.bytes(raw);
   }
 
   // Whether its call or jump by a slot goes directly to the copy of a function of the file, if it can.
@@ -364,35 +329,6 @@ class Emitter {
     }
   }
 
-  std::optional<VirtAddr> slotOf(VirtAddr target) const {
-    return m_options.calledSlots ? slotOfStub(m_program, target) : std::nullopt;
-  }
-
-  static std::uint8_t conditionOf(std::span<const std::uint8_t> raw) {
-    // Behind prefixes: 7x, or 0f 8x.
-    std::size_t i = 0;
-    while (raw[i] != 0x0F && (raw[i] & 0xF0) != 0x70) ++i;
-    return raw[i] == 0x0F ? raw[i + 1] & 0x0F : raw[i] & 0x0F;
-  }
-
-  void jumpTo(std::optional<Label> label, VirtAddr target) {
-    label ? m_code.jump(*label) : m_code.jump(target, m_passesEntry);
-  }
-
-  // jrcxz and loop reach 127 bytes:   op take; jmp next; take: jmp target; next:
-  void emitShortBranch(const Instruction& insn, std::span<const std::uint8_t> raw, bool exactly) {
-    std::vector<std::uint8_t> op(raw.begin(), raw.end());
-    op.back() = 2;
-    m_code.bytes(op);
-    m_code.bytes({0xEB, 5});
-    if (exactly)
-      m_code.jumpExactly(insn.target);
-    else if (m_edge)
-      m_code.jumpLong(*m_edge);
-    else
-      m_code.jump(insn.target);
-  }
-
   // Code that runs past the function's end goes on in the original.
   void emitFallOff() {
     const Instruction& last = m_function.instructions.back();
@@ -417,7 +353,10 @@ class Emitter {
     const auto covered = std::span(m_function.instructions).subspan(window.first, window.instructions);
     setOrigin(covered.front(), true);
     m_code.bind(m_displaced);
-    for (const Instruction& insn : covered) emitInstruction(insn, true);
+    for (const Instruction& insn : covered) {
+      setOrigin(insn, false);
+      m_instructions.emitExactly(insn);
+    }
     if (!goesOn(covered.back().flow)) return;
     setOrigin(covered.back(), true);
     m_code.jumpExactly(covered.back().end());
@@ -454,6 +393,7 @@ class Emitter {
   const IndirectTargets m_targets;
   FunctionCode& m_out;
   CodeBuilder m_code;
+  CopiedInstructions m_instructions;
   CopiedTables m_tables;
   Label m_gate, m_displaced;
   std::vector<Label> m_blocks;  // where those come to that need the head's probe
@@ -475,8 +415,6 @@ class Emitter {
   // What is in front of and behind the block that is being emitted.
   BlockIndex m_above = kNone, m_below = kNone;
   bool m_inverted = false;  // its branch, or up to its first instruction that of the block above
-  std::optional<Label> m_edge;  // where the branch that is being emitted is to lead instead
-  bool m_passesEntry = false;  // the call or jump that is being emitted
   std::vector<Label> m_separate;  // where the records of head probes are claimed
   std::vector<Label> m_exact;  // jumps that pass them
   std::optional<Label> m_unkeptEntry;
