@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "instrument/rounding.h"
 #include "runtime/format/record.h"
 
 namespace traceback::instrument {
@@ -157,7 +158,7 @@ std::optional<std::uint32_t> freeCodes(const std::vector<Taken>& all, std::uint3
   const std::vector<CodeSpace> gaps = gapsBetween(all, within);
   for (const std::uint32_t least : {wish, within.first})
     for (const CodeSpace& gap : gaps) {
-      const std::uint32_t base = codesRoundedUp(std::max(gap.first, least), unit);
+      const std::uint32_t base = roundedUp(std::max(gap.first, least), unit);
       if (base <= gap.end && span <= gap.end - base) return base;
     }
   return std::nullopt;
@@ -182,7 +183,7 @@ Result<std::uint32_t> takeCodes(const fs::path& file, const fs::path& name, std:
   if (former != all->end()) {
     const std::uint32_t base = former->base;
     if (span <= former->span && base % unit == 0) return base;
-    wish = codesRoundedUp(base, unit);  // where it was, if there is room behind it
+    wish = roundedUp(base, unit);  // where it was, if there is room behind it
     all->erase(former);
   }
   const auto base = freeCodes(*all, span, unit, wish, within);

@@ -21,9 +21,4 @@ struct Codes {
   std::uint32_t unit = 0;  // power of two: of the first code
 };
 
-// `unit` is a power of two.
-constexpr std::uint32_t codesRoundedUp(std::uint32_t codes, std::uint32_t unit) {
-  return (codes + unit - 1) & ~(unit - 1);
-}
-
 }  // namespace traceback::instrument

@@ -12,6 +12,7 @@
 #include "instrument/origin.h"
 #include "instrument/output_file.h"
 #include "instrument/plan.h"
+#include "instrument/rounding.h"
 #include "instrument/starter.h"
 #include "loader/mapped_file.h"
 #include "runtime/format/module.h"
@@ -79,7 +80,7 @@ Result<std::uint32_t> baseAmongOthers(const Plan& plan, const std::filesystem::p
   if (!options.codesOfCopies)
     return takeCodes(options.codeBases, output, plan.codeSpan, plan.codeUnit, plan.codeBase);
   // One behind the other: spread, they would leave no room for large ones.
-  const std::uint32_t first = codesRoundedUp(kLibraryCodes.first, plan.codeUnit);
+  const std::uint32_t first = roundedUp(kLibraryCodes.first, plan.codeUnit);
   return takeCodes(options.codeBases, input, plan.codeSpan, plan.codeUnit, first, kLibraryCodes)
       .value_or(plan.codeBase);
 }

@@ -20,6 +20,7 @@
 #include "instrument/flow/program_tiling.h"
 #include "instrument/parallel.h"
 #include "instrument/profile.h"
+#include "instrument/rounding.h"
 #include "instrument/selection.h"
 #include "instrument/unwind/cfa_rows.h"
 #include "instrument/unwind/unwind_builder.h"
@@ -73,7 +74,7 @@ void checkUnwinding(const Program& program, Function& f) {
 // Where in the code space the module lies unless the runtime moves it: spread, so that modules seldom meet.
 std::uint32_t baseFor(const loader::ElfImage& image, bool isProgram, std::uint32_t span, std::uint32_t unit) {
   const CodeSpace range = isProgram ? kProgramCodes : kLibraryCodes;
-  const std::uint32_t first = codesRoundedUp(range.first, unit);
+  const std::uint32_t first = roundedUp(range.first, unit);
   const std::uint32_t units = (range.end - first - span) / unit;
   const loader::Bytes file = image.bytes();
   return first + unit * std::uint32_t(XXH3_64bits(file.data(), file.size()) % (units + 1));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "instrument/rounding.h"
 #include "runtime/format/module.h"
 #include "runtime/format/starter.h"
 
@@ -17,7 +18,7 @@ namespace {
 constexpr std::uint64_t kAlignment = 16;
 
 std::uint64_t append(NewSegment& segment, std::span<const std::byte> bytes, std::uint64_t alignment) {
-  segment.bytes.resize((segment.bytes.size() + alignment - 1) / alignment * alignment);
+  segment.bytes.resize(roundedUp(segment.bytes.size(), alignment));
   const std::uint64_t address = segment.address.value + segment.bytes.size();
   segment.bytes.insert(segment.bytes.end(), bytes.begin(), bytes.end());
   return address;

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "instrument/analysis/getter.h"
+#include "instrument/rounding.h"
 
 namespace traceback::instrument {
 namespace {
@@ -29,7 +30,7 @@ std::uint64_t wordAt(const loader::ElfImage& image, std::uint64_t place) {
 void addPlainPointers(const loader::ElfImage& image, std::vector<Pointer>& pointers) {
   for (const Elf64_Phdr& segment : image.segments()) {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) != 0) continue;
-    for (std::uint64_t at = (segment.p_vaddr + kWord - 1) / kWord * kWord;
+    for (std::uint64_t at = roundedUp(segment.p_vaddr, kWord);
          at + kWord <= segment.p_vaddr + segment.p_filesz; at += kWord)
       if (const auto word = wordAt(image, at); word != 0 && image.segmentAt({word}) != nullptr)
         pointers.push_back({at, word});

@@ -5,6 +5,7 @@
 
 #include "instrument/elf/header_room.h"
 #include "instrument/elf/thread_storage.h"
+#include "instrument/rounding.h"
 
 namespace traceback::instrument {
 
@@ -20,8 +21,6 @@ constexpr std::uint64_t kGap = 0x1'0000;
 constexpr std::uint64_t kLargestGap = 0x100'0000;
 
 constexpr std::uint64_t kAddressLimit = std::uint64_t{1} << 31;
-
-std::uint64_t roundUp(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 std::unexpected<model::Error> fail(const ElfImage& image, std::string message) {
   return model::fail(std::move(message), image.path());
@@ -76,14 +75,14 @@ Result<void> placeSlots(const ElfImage& image, ElfPlan& plan) {
   for (std::size_t i = segments.size(); i-- > 0;) {
     const auto& segment = segments[i];
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) == 0) continue;
-    std::uint64_t start = roundUp(memoryEnd(segment), 8);
+    std::uint64_t start = roundedUp(memoryEnd(segment), 8);
     for (const auto& relro : segments) {
       // Protected up to its end rounded down; rounding up is on the safe side of other loaders.
-      const std::uint64_t protectedEnd = roundUp(memoryEnd(relro), kPageSize);
+      const std::uint64_t protectedEnd = roundedUp(memoryEnd(relro), kPageSize);
       if (relro.p_type == PT_GNU_RELRO && start >= relro.p_vaddr && start < protectedEnd)
         start = protectedEnd;
     }
-    const std::uint64_t end = roundUp(start + plan.slotsSize, kPageSize);
+    const std::uint64_t end = roundedUp(start + plan.slotsSize, kPageSize);
     const bool collides = std::ranges::any_of(segments, [&](const Elf64_Phdr& other) {
       return other.p_type == PT_LOAD && other.p_vaddr > segment.p_vaddr &&
              other.p_vaddr / kPageSize * kPageSize < end;
@@ -117,13 +116,13 @@ std::optional<int> spareRank(const ElfImage& image, const Elf64_Phdr& segment) {
     const auto note = loader::readAt<Elf64_Nhdr>(*bytes, at);
     if (!note) return {};
     const auto name = loader::slice(*bytes, at + sizeof(Elf64_Nhdr), note->n_namesz);
-    const std::uint64_t descriptionAt = at + roundUp(sizeof(Elf64_Nhdr) + note->n_namesz, alignment);
+    const std::uint64_t descriptionAt = at + roundedUp(sizeof(Elf64_Nhdr) + note->n_namesz, alignment);
     if (!name || !loader::slice(*bytes, descriptionAt, note->n_descsz)) return {};
     const auto one = spareRank(
         image, std::string_view(reinterpret_cast<const char*>(name->data()), name->size()), note->n_type);
     if (!one) return {};
     rank = std::max(rank, *one);
-    at = descriptionAt + roundUp(note->n_descsz, alignment);
+    at = descriptionAt + roundedUp<std::uint64_t>(note->n_descsz, alignment);
   }
   return rank;
 }
@@ -147,7 +146,7 @@ std::uint64_t gapFor(const ElfImage& image) {
   if (const auto symbols = image.dynamicSymbols()) {
     for (const auto& symbol : *symbols) gap = std::max(gap, std::min(symbol.size, kLargestGap));
   }
-  return roundUp(gap, kPageSize);
+  return roundedUp(gap, kPageSize);
 }
 
 }  // namespace
@@ -161,7 +160,7 @@ Result<ElfPlan> planAdditions(const ElfImage& image, std::uint64_t slotsSize, st
   for (const auto& segment : image.segments()) {
     if (segment.p_type == PT_LOAD) highest = std::max(highest, memoryEnd(segment));
   }
-  plan.segment = VirtAddr{roundUp(highest, kPageSize) + gapFor(image)};
+  plan.segment = VirtAddr{roundedUp(highest, kPageSize) + gapFor(image)};
   if (plan.segment.value >= kAddressLimit) return fail(image, "segments at or above 2 GiB");
   plan.spareHeader = findSpareNote(image);
   const std::size_t needed = plan.spareHeader ? 0 : 1;

@@ -8,6 +8,7 @@
 #include "instrument/elf/preinit.h"
 #include "instrument/elf/section_table.h"
 #include "instrument/elf/symbol_writer.h"
+#include "instrument/rounding.h"
 
 namespace traceback::instrument {
 
@@ -28,7 +29,7 @@ class Writer {
         m_segments(image.segments().begin(), image.segments().end()),
         m_segment(additions.segment),
         m_sections(image) {
-    m_segmentOffset = (m_file.size() + kPageSize - 1) / kPageSize * kPageSize;
+    m_segmentOffset = roundedUp(m_file.size(), kPageSize);
   }
 
   Result<std::vector<std::byte>> write() {
@@ -116,7 +117,7 @@ class Writer {
         address = first.p_vaddr + (offset - first.p_offset);
         std::ranges::copy(bytes, m_file.begin() + static_cast<std::ptrdiff_t>(offset));
       } else {
-        m_segment.resize((m_segment.size() + stretch.alignment - 1) / stretch.alignment * stretch.alignment);
+        m_segment.resize(roundedUp(m_segment.size(), stretch.alignment));
         offset = m_segmentOffset + m_segment.size();
         address = m_plan.segment.value + m_segment.size();
         m_segment.insert(m_segment.end(), bytes.begin(), bytes.end());
@@ -177,7 +178,7 @@ class Writer {
                            .r_info = ELF64_R_INFO(0, R_X86_64_RELATIVE),
                            .r_addend = static_cast<std::int64_t>(preinit.function.value)};
     constexpr std::size_t kAlignment = 8;
-    m_segment.resize((m_segment.size() + kAlignment - 1) / kAlignment * kAlignment);
+    m_segment.resize(roundedUp(m_segment.size(), kAlignment));
     const std::uint64_t place = m_segment.size();
     m_segment.insert(m_segment.end(), table->begin(), table->end());
     const auto bytes = std::as_bytes(std::span(&added, 1));

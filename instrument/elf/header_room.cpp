@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "instrument/rounding.h"
+
 namespace traceback::instrument {
 
 using loader::ElfImage;
@@ -132,7 +134,7 @@ std::expected<std::vector<MovedStretch>, std::string> makeRoomForHeaders(const E
   std::uint64_t room = newEnd;
   for (auto& stretch : moved) {
     if (stretch.dynamicTag) continue;
-    const std::uint64_t place = (room + stretch.alignment - 1) / stretch.alignment * stretch.alignment;
+    const std::uint64_t place = roundedUp(room, stretch.alignment);
     if (place + stretch.size > at) continue;
     stretch.newOffset = place;
     room = place + stretch.size;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "instrument/rounding.h"
 #include "runtime/format/ring.h"
 
 namespace traceback::instrument {
@@ -22,7 +23,7 @@ std::optional<Elf64_Phdr> alignedThreadStorage(const loader::ElfImage& program, 
   if (storage->p_align >= alignment) return changed;
   const std::uint64_t unit = std::max<std::uint64_t>(storage->p_align, 1);
   if (storage->p_memsz == 0 || !std::has_single_bit(unit) || storage->p_vaddr % unit != 0) return {};
-  const std::uint64_t distance = (storage->p_memsz + unit - 1) / unit * unit;
+  const std::uint64_t distance = roundedUp(storage->p_memsz, unit);
   const std::uint64_t back = (storage->p_vaddr + distance) % alignment;
   // All that know the program by its original have to find the same slot.
   if (format::threadSlotBeside(storage->p_memsz, alignment) !=

@@ -4,12 +4,13 @@
 #include "instrument/emit/load_routines.h"
 #include "instrument/emit/probe_parts.h"
 #include "instrument/emit/record_routines.h"
+#include "instrument/rounding.h"
 
 namespace traceback::instrument {
 
 std::uint32_t Routines::append(CodeBuilder& routine, std::uint32_t alignment) {
   routine.settle();
-  code.resize((code.size() + alignment - 1) / alignment * alignment, std::byte{0xCC});
+  code.resize(roundedUp(code.size(), alignment), std::byte{0xCC});
   const auto start = std::uint32_t(code.size());
   std::vector<CodeBuilder::Reference> outside;
   const auto bytes = routine.encode(outside);

@@ -4,6 +4,7 @@
 
 #include "instrument/flow/tiling.h"
 #include "instrument/parallel.h"
+#include "instrument/rounding.h"
 #include "runtime/format/record.h"
 
 namespace traceback::instrument {
@@ -84,7 +85,7 @@ Codes tileProgram(Program& program, const Waves& waves, unsigned threads) {
     codes.span = after;
     for (const Dag& dag : f.dags) codes.unit = std::max(codes.unit, 1u << dag.bits);
   }
-  codes.span = codesRoundedUp(codes.span, format::kCodeUnit);
+  codes.span = roundedUp(codes.span, format::kCodeUnit);
   // What became of them only now.
   for (Function& f : functions)
     for (Block& block : f.blocks)

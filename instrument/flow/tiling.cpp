@@ -4,6 +4,7 @@
 
 #include "instrument/codes.h"
 #include "instrument/flow/bad_ends.h"
+#include "instrument/rounding.h"
 #include "runtime/format/record.h"
 
 namespace traceback::instrument {
@@ -184,7 +185,7 @@ std::uint32_t assignCodes(Function& f, std::uint32_t firstFree) {
   for (std::uint32_t d = 0; d < f.dags.size(); ++d) {
     Dag& dag = f.dags[d];
     const std::uint32_t span = 1u << dag.bits;
-    dag.code = codesRoundedUp(firstFree, span);
+    dag.code = roundedUp(firstFree, span);
     firstFree = dag.code + span;
     f.blocks[dag.head].dag = d;
   }
