@@ -24,7 +24,7 @@
 #include "app/traceback/output.h"
 #include "app/traceback/profile_files.h"
 #include "app/traceback/self_test.h"
-#include "runtime/collect/snap/recover.h"
+#include "runtime/collect/files/default_folders.h"
 
 namespace traceback::app {
 

@@ -7,8 +7,8 @@
 #include "app/traceback/profile_files.h"
 #include "app/traceback/temporary_folder.h"
 #include "loader/profile/count_branches.h"
+#include "runtime/collect/files/default_folders.h"
 #include "runtime/collect/keeping/learned.h"
-#include "runtime/collect/snap/recover.h"
 
 namespace traceback::app {
 

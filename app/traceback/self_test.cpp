@@ -16,6 +16,7 @@
 #include "app/traceback/temporary_folder.h"
 #include "loader/byte_reader.h"
 #include "loader/mapped_file.h"
+#include "runtime/collect/files/default_folders.h"
 #include "runtime/collect/snap/recover.h"
 #include "runtime/format/process.h"
 

@@ -16,6 +16,7 @@
 #include "app/traceback/installation.h"
 #include "app/traceback/own_interrupts.h"
 #include "app/traceback/temporary_folder.h"
+#include "runtime/collect/files/default_folders.h"
 #include "runtime/collect/files/ring_folder.h"
 #include "runtime/collect/snap/recover.h"
 #include "runtime/format/snap.h"

@@ -8,13 +8,13 @@
 #include "app/tracebackd/listener.h"
 #include "app/tracebackd/service.h"
 #include "model/utf8.h"
+#include "runtime/collect/files/default_folders.h"
 #include "runtime/collect/files/system_file.h"
 #include "runtime/collect/keeping/housekeeping.h"
 #include "runtime/collect/keeping/retention.h"
 #include "runtime/collect/rules/policy_place.h"
 #include "runtime/collect/rules/site_rules.h"
 #include "runtime/collect/service/service_client.h"
-#include "runtime/collect/snap/recover.h"
 #include "runtime/inject/snaps/policy.h"
 
 namespace {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "runtime/collect/keeping/ended.h"
 #include "runtime/collect/keeping/retention.h"
 #include "runtime/collect/snap/memory_reader.h"
 #include "runtime/collect/snap/recover.h"

@@ -7,7 +7,9 @@
 #include <QFile>
 #include <QTest>
 
+#include "runtime/collect/files/default_folders.h"
 #include "runtime/collect/files/process_folder.h"
+#include "runtime/collect/keeping/ended.h"
 #include "runtime/collect/snap/recover.h"
 #include "runtime/collect/snap/snap_assembly.h"
 #include "snap_dump.h"

@@ -4,7 +4,6 @@
 #include <QTest>
 #include <algorithm>
 
-#include "runtime/collect/snap/recover.h"
 #include "snap_dump.h"
 #include "traced_run.h"
 

@@ -20,10 +20,11 @@
 #include "app/traceback/renewal.h"
 #include "app/traceback/say.h"
 #include "model/utf8.h"
+#include "runtime/collect/files/default_folders.h"
+#include "runtime/collect/keeping/ended.h"
 #include "runtime/collect/keeping/housekeeping.h"
 #include "runtime/collect/keeping/learned.h"
 #include "runtime/collect/rules/site_rules.h"
-#include "runtime/collect/snap/recover.h"
 #include "runtime/format/cache.h"
 #include "runtime/inject/audit/pattern.h"
 

@@ -11,12 +11,12 @@
 #include "app/traceback/say.h"
 #include "model/text_format.h"
 #include "model/utf8.h"
+#include "runtime/collect/files/default_folders.h"
 #include "runtime/collect/files/former_root.h"
 #include "runtime/collect/files/process_folder.h"
 #include "runtime/collect/files/ring_folder.h"
 #include "runtime/collect/rules/site_rules.h"
 #include "runtime/collect/service/service_client.h"
-#include "runtime/collect/snap/recover.h"
 
 namespace traceback::app {
 

@@ -10,6 +10,7 @@
 #include "app/traceback/output.h"
 #include "app/traceback/say.h"
 #include "model/utf8.h"
+#include "runtime/collect/files/default_folders.h"
 #include "runtime/collect/files/process_folder.h"
 #include "runtime/collect/service/service_client.h"
 #include "runtime/collect/snap/recover.h"

@@ -6,7 +6,7 @@
 
 #include "runtime/collect/files/private_folder.h"
 #include "runtime/collect/files/process_folder.h"
-#include "runtime/collect/snap/recover.h"
+#include "runtime/collect/keeping/ended.h"
 #include "runtime/collect/snap/snap_assembly.h"
 
 namespace traceback::collect {

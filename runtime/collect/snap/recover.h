@@ -73,11 +73,6 @@ struct RecoverOptions {
   std::function<void(const model::Error&)> onProblem;
 };
 
-// $XDG_STATE_HOME/traceback, else ~/.local/state/traceback.
-std::filesystem::path defaultSnapFolder();
-// $XDG_RUNTIME_DIR/traceback if that is a folder, else /dev/shm/traceback-UID (process.h).
-std::filesystem::path defaultRingFolder();
-
 // Stops every thread of a traced process for as long as it takes to read it, and lets all go on.
 model::Result<std::filesystem::path> snapProcess(pid_t pid, const SnapOptions& options);
 
@@ -102,11 +97,5 @@ model::Result<std::vector<std::filesystem::path>> recover(const RecoverOptions& 
 
 // Whether the site's rules want another snap of the fault of which this folder of a dead process tells.
 bool wantsFault(const std::filesystem::path& processFolder, const std::filesystem::path& snapFolder);
-
-// The folders of processes that ended by themselves but could not clean up, for they had locked themselves
-// out of the file system (Landlock, chroot, another user).
-std::vector<std::filesystem::path> endedFolders(const std::filesystem::path& ringFolder);
-// Removes them, but for `kept`, and such of foldersOfFormerRoot(). Quick; keeps everything else.
-void removeEnded(const std::filesystem::path& ringFolder, const std::vector<std::filesystem::path>& kept);
 
 }  // namespace traceback::collect

@@ -9,10 +9,10 @@
 #include <cstring>
 #include <format>
 
+#include "runtime/collect/files/default_folders.h"
 #include "runtime/collect/files/file_rights.h"
 #include "runtime/collect/snap/host.h"
 #include "runtime/collect/snap/map_slicer.h"
-#include "runtime/collect/snap/recover.h"
 #include "runtime/collect/snap/redaction.h"
 #include "runtime/collect/snap/snap_writer.h"
 
