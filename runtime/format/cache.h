@@ -35,6 +35,8 @@
 
 #include <cstdint>
 
+#include "runtime/format/fnv.h"
+
 namespace traceback::format {
 
 // With an audit library there, glibc lays out thread-local storage before it knows the libraries of a
@@ -61,11 +63,7 @@ struct FileIdentity {
 inline constexpr unsigned kIndexNameSize = 9 * 17 + 1;
 
 // FNV-1a; never 0.
-constexpr std::uint64_t hashOfPath(const char* path) {
-  std::uint64_t hash = 0xCBF2'9CE4'8422'2325;
-  for (; *path != 0; ++path) hash = (hash ^ static_cast<unsigned char>(*path)) * 0x0000'0100'0000'01B3;
-  return hash | 1;
-}
+constexpr std::uint64_t hashOfPath(const char* path) { return fnvOf(path) | 1; }
 
 // Of the file whose status it is; `program`: its path if it is to be executed, else null.
 inline FileIdentity identityOf(const struct stat& status, const char* program, std::int32_t threadSlot) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/format/fnv.h"
 #include "runtime/format/mappings.h"
 #include "runtime/format/record.h"
 #include "runtime/format/ring.h"
@@ -31,8 +32,8 @@ class Hash {
   std::uint64_t value() const { return m_value; }
 
  private:
-  void addByte(std::uint8_t byte) { m_value = (m_value ^ byte) * 0x100'0000'01B3; }  // FNV-1a
-  std::uint64_t m_value = 0xCBF2'9CE4'8422'2325;
+  void addByte(std::uint8_t byte) { m_value = format::fnvBehind(m_value, byte); }
+  std::uint64_t m_value = format::kFnvStart;
 };
 
 // The last DAG record of the code that the fault interrupted; 0 if there is none to be seen.

@@ -11,6 +11,8 @@
 
 namespace traceback::inject {
 
+inline constexpr std::uint64_t kPage = 4096;  // the small ones, in bytes
+
 inline long systemCall(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
   long result;
   register long r10 __asm__("r10") = d;

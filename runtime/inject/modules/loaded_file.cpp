@@ -2,6 +2,7 @@
 
 #include "runtime/format/record.h"
 #include "runtime/inject/kernel/files.h"
+#include "runtime/inject/kernel/system.h"
 #include "runtime/inject/process/process.h"
 
 namespace traceback::inject {
@@ -35,7 +36,7 @@ const ModuleHeader* findHeader(const dl_phdr_info& info, Segment& where) {
   for (unsigned i = 0; i < info.dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = info.dlpi_phdr[i];
     if (segment.p_type != PT_LOAD || (segment.p_flags & (PF_R | PF_X)) != (PF_R | PF_X) ||
-        segment.p_filesz < sizeof(ModuleHeader) || segment.p_vaddr % 4096 != 0)
+        segment.p_filesz < sizeof(ModuleHeader) || segment.p_vaddr % kPage != 0)
       continue;
     const auto* header = reinterpret_cast<const ModuleHeader*>(info.dlpi_addr + segment.p_vaddr);
     if (header->magic != format::kModuleMagic) continue;
@@ -72,7 +73,6 @@ void setPath(const dl_phdr_info& info, const Segment& where, ProcessModule& modu
   constexpr std::size_t kSize = sizeof module.path;
   // The dynamic linker knows a library by the name of its original, but a copy from the cache is there.
   if (!process.environment.cache.empty()) {
-    constexpr std::uint64_t kPage = 4096;
     mappedFile(where.start, (where.end + kPage - 1) & ~(kPage - 1), to, kSize);
     if (to[0] != 0) return;
   }

@@ -25,7 +25,6 @@ class WritableCode {
   explicit operator bool() const { return m_done; }
 
  private:
-  static constexpr std::uint64_t kPage = 4096;
   bool protect(long how) const {
     return !failed(systemCall(__NR_mprotect, static_cast<long>(m_start), static_cast<long>(m_size), how));
   }

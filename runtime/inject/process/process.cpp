@@ -8,6 +8,7 @@
 
 #include "runtime/format/clock.h"
 #include "runtime/inject/kernel/files.h"
+#include "runtime/inject/kernel/system.h"
 #include "runtime/inject/modules/modules.h"
 #include "runtime/inject/process/learning.h"
 #include "runtime/inject/rings/clock.h"
@@ -170,10 +171,10 @@ std::uint64_t realtimeNow() {
 
 bool makeForkGuard() {
   const long page =
-      systemCall(__NR_mmap, 0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      systemCall(__NR_mmap, 0, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (failed(page)) return false;
-  if (failed(systemCall(__NR_madvise, page, 4096, MADV_WIPEONFORK))) {
-    systemCall(__NR_munmap, page, 4096);
+  if (failed(systemCall(__NR_madvise, page, kPage, MADV_WIPEONFORK))) {
+    systemCall(__NR_munmap, page, kPage);
     return false;
   }
   forkGuard = reinterpret_cast<std::uint32_t*>(page);
@@ -311,7 +312,7 @@ void publishModule(unsigned index) {
   // Allocates the memory first: a write to a full file system would be a SIGBUS.
   if (index >= kModulesAtStart) {
     const auto start = reinterpret_cast<std::uint64_t>(&fileModules()[index]) & ~std::uint64_t{4095};
-    if (failed(systemCall(__NR_madvise, static_cast<long>(start), 4096, MADV_POPULATE_WRITE))) return;
+    if (failed(systemCall(__NR_madvise, static_cast<long>(start), kPage, MADV_POPULATE_WRITE))) return;
   }
   memcpy(&fileModules()[index], &modules[index], sizeof modules[index]);
   if (process.file->moduleCount <= index)

@@ -7,6 +7,7 @@
 #include <sys/vfs.h>
 
 #include "runtime/inject/kernel/files.h"
+#include "runtime/inject/kernel/system.h"
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/ring_layout.h"
 #include "runtime/inject/rings/ring_memory.h"
@@ -16,7 +17,6 @@ namespace traceback::inject {
 
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
 constexpr int kHow = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
 
 // Leaves room for others: a full memory file system would harm the program that shares it.

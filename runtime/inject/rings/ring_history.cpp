@@ -31,7 +31,6 @@ std::uint64_t tableSize() { return process.learning ? format::kLearningSize : 0;
 std::uint64_t levelsSize(const Ring& ring) { return ring.historySize - tableSize(); }
 
 std::uint64_t chosenLevelsSize() {
-  constexpr std::uint64_t kPage = 4096;
   if (!process.environment.historySaid) return format::kDefaultHistorySize;
   std::uint64_t bytes = process.environment.historySize;
   if (bytes == 0) return 0;

@@ -2,6 +2,7 @@
 
 #include <linux/prctl.h>
 
+#include "runtime/inject/kernel/system.h"
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/clock.h"
 #include "runtime/inject/rings/ring_history.h"
@@ -16,7 +17,7 @@ namespace {
 constexpr SubBuffers kHandlers{8192 / sizeof(Word), 8};
 
 SubBuffers mainSubBuffers() {
-  constexpr std::uint64_t kDefault = 1 << 20, kLeast = 1 << 16, kMost = 1 << 30, kPage = 4096;
+  constexpr std::uint64_t kDefault = 1 << 20, kLeast = 1 << 16, kMost = 1 << 30;
   constexpr std::uint32_t kLeastCount = 16;
   std::uint64_t bytes = process.environment.bufferSize;
   if (bytes == 0) bytes = kDefault;

@@ -1,5 +1,6 @@
 #include "runtime/inject/rings/ring_memory.h"
 
+#include "runtime/inject/kernel/system.h"
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/ring_file.h"
 #include "runtime/inject/rings/thread.h"
@@ -11,7 +12,6 @@ namespace {
 // Has pages that are there mapped now, rather than one by one within probes: while one waits for its page,
 // another thread that has the same ring (sharing.h) might step the cursor over words that nobody has written.
 void touch(void* start, std::uint64_t size) {
-  constexpr std::uint64_t kPage = 4096;
   auto* const bytes = static_cast<std::uint8_t*>(start);
   for (std::uint64_t at = 0; at < size; at += kPage)
     __atomic_fetch_or(bytes + at, std::uint8_t{0}, __ATOMIC_RELAXED);

@@ -10,7 +10,7 @@ namespace {
 
 // A handler that the program installed with SA_ONSTACK, but without such a stack, runs here too: hence
 // much more than the fault handler needs. Only touched pages cost memory.
-inline constexpr std::uint64_t kSize = 256 << 10, kGuard = 4096;
+inline constexpr std::uint64_t kSize = 256 << 10, kGuard = kPage;
 
 void* startOf(const Thread& t) { return reinterpret_cast<void*>(t.alternateStack + kGuard); }
 

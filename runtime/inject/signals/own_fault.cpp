@@ -4,6 +4,7 @@
 
 #include "runtime/format/clock.h"
 #include "runtime/inject/kernel/files.h"
+#include "runtime/inject/kernel/system.h"
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/rings/ghost.h"
 #include "runtime/inject/rings/rings.h"
@@ -15,8 +16,6 @@
 namespace traceback::inject {
 
 namespace {
-
-constexpr std::uint64_t kPage = 4096;
 
 // Zeroed memory where nothing is mapped; never over what the program has put there.
 bool fillHole(std::uint64_t page) {

@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-#include "runtime/inject/kernel/hash.h"
+#include "runtime/format/fnv.h"
 #include "runtime/inject/libc/libc.h"
 #include "runtime/inject/process/process.h"
 #include "runtime/inject/snaps/policy_file.h"
@@ -48,9 +48,9 @@ void meetUndefined() {
     __ubsan_get_current_report_data(&kind, &message, &file, &line, &column, &address);
   Text<256> text;
   text.add(kind != nullptr && *kind != 0 ? kind : "undefined-behavior");
-  std::uint64_t place = hashOf(text.c_str());
+  std::uint64_t place = traceback::format::fnvOf(text.c_str());
   if (file != nullptr && *file != 0) {
-    place = hashOf(file, place) ^ (std::uint64_t{line} << 16) ^ column;
+    place = traceback::format::fnvOf(file, place) ^ (std::uint64_t{line} << 16) ^ column;
     text.add(" at ").add(file).add(":").add(std::uint64_t{line});
   }
   meetReport(place, text.c_str());
@@ -86,7 +86,7 @@ void meetSummary(const char* summary) {
   Text<256> text;
   text.add(summary);
   if (!text.empty() && text.bytes()[text.size() - 1] == '.') text.bytes()[text.size() - 1] = 0;
-  meetReport(hashOf(text.c_str()), text.c_str());
+  meetReport(traceback::format::fnvOf(text.c_str()), text.c_str());
 }
 
 void sanitizerEndsProcess() {

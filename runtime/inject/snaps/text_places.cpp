@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-#include "runtime/inject/kernel/hash.h"
+#include "runtime/format/fnv.h"
 #include "runtime/inject/libc/libc.h"
 #include "runtime/inject/modules/bound_modules.h"
 #include "runtime/inject/process/own_memory.h"
@@ -137,7 +137,8 @@ void findKnownWhats(bool isGccs) {
 
 TextPlace textPlaceOf(std::uint64_t object, std::uint64_t type) {
   const char* const name = mangledNameOf(reinterpret_cast<const void*>(type));
-  const std::uint64_t identity = hashOf(name, kHashStart ^ type);  // another library may come to lie there
+  const std::uint64_t identity =
+      format::fnvOf(name, format::kFnvStart ^ type);  // another library may come to lie there
   KnownType& known = knownTypes[identity >> (64 - kKnownBits)];
   const KnownType seen = known;
   if (seen.key == keyFor(identity, seen.place)) return __builtin_bit_cast(TextPlace, seen.place);

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "runtime/inject/kernel/files.h"
+#include "runtime/inject/kernel/system.h"
 #include "runtime/inject/process/process.h"
 
 namespace traceback::inject {
@@ -11,7 +12,6 @@ namespace traceback::inject {
 namespace {
 
 constexpr std::uint64_t kAt = format::thrownTextsAt(sizeof(format::ProcessHeader));
-constexpr std::uint64_t kPage = 4096;
 static_assert(kAt % kPage == 0);
 
 constinit format::ThrownTexts* texts = nullptr;  // once its memory is allocated

@@ -54,7 +54,6 @@ bool isBound() {
 
 // Whether the kernel would map it for execution: not from a file system that is mounted `noexec`.
 bool canBeMapped(long file) {
-  constexpr long kPage = 4096;
   const long memory = systemCall(__NR_mmap, 0, kPage, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
   if (failed(memory)) return false;
   systemCall(__NR_munmap, memory, kPage);
