@@ -28,7 +28,7 @@ constexpr char kModuleSection[] = ".traceback.module";  // the tables that the M
 
 class SegmentBuilder {
  public:
-  SegmentBuilder(const Plan& plan, VirtAddr base, VirtAddr moduleSlots, const Options& options,
+  SegmentBuilder(Plan& plan, VirtAddr base, VirtAddr moduleSlots, const Options& options,
                  const Progress& progress)
       : m_plan(plan),
         m_image(*plan.program.image),
@@ -52,6 +52,7 @@ class SegmentBuilder {
     if (auto done = addUnwindTables(); !done) return std::unexpected(done.error());
     if (progress) progress(0.9);
     addModuleTable();
+    m_code.letGoOfStretches();
     addPatches();
     addSymbols();
     identify();
@@ -138,11 +139,14 @@ class SegmentBuilder {
   void addModuleTable() {
     std::vector<format::AddressEntry> all;
     std::vector<std::uint32_t> fixups;
+    std::size_t addresses = 0;
+    m_addresses.reserve(m_code.copies().size());
     for (const FunctionCode& copy : m_code.copies()) {
-      m_addresses.push_back(addressEntries(copy));
+      addresses += m_addresses.emplace_back(addressEntries(copy)).size();
       for (const std::uint32_t record : copy.records)
         fixups.push_back(std::uint32_t(copy.place.value - m_out.address.value) + record);
     }
+    all.reserve(addresses);
     for (const std::size_t i : m_code.byPlace())
       all.insert(all.end(), m_addresses[i].begin(), m_addresses[i].end());
     m_header.magic = format::kModuleMagic;
@@ -225,7 +229,8 @@ class SegmentBuilder {
 
   // The map, and an id for both: whatever differs in either differs in it.
   void identify() {
-    m_out.map = writeMap(m_plan.program, m_code.copies(), m_addresses, m_plan.codeSpan, m_nullMode);
+    m_out.map = writeMap(m_plan.program, m_code.copies(), m_code.blockEntries(), m_addresses, m_plan.codeSpan,
+                         m_nullMode);
     XXH3_state_t* state = XXH3_createState();
     XXH3_128bits_reset(state);
     XXH3_128bits_update(state, m_out.bytes.data(), m_out.bytes.size());
@@ -255,7 +260,7 @@ class SegmentBuilder {
 
 }  // namespace
 
-Result<NewSegment> buildSegment(const Plan& plan, VirtAddr base, VirtAddr moduleSlots, const Options& options,
+Result<NewSegment> buildSegment(Plan& plan, VirtAddr base, VirtAddr moduleSlots, const Options& options,
                                 const Progress& progress) {
   return SegmentBuilder(plan, base, moduleSlots, options, progress).build(progress);
 }

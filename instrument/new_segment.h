@@ -22,8 +22,9 @@ struct NewSegment {
   std::vector<AddedSymbol> symbols;
 };
 
-// `base`: page-aligned, where the segment will be; `moduleSlots`: where the ModuleSlots will be.
-model::Result<NewSegment> buildSegment(const Plan& plan, VirtAddr base, VirtAddr moduleSlots,
+// Of the plan's functions the instructions go (placed_code.h). `base`: page-aligned, where the segment will
+// be; `moduleSlots`: where the ModuleSlots will be.
+model::Result<NewSegment> buildSegment(Plan& plan, VirtAddr base, VirtAddr moduleSlots,
                                        const Options& options, const Progress& progress);
 
 }  // namespace traceback::instrument

@@ -42,7 +42,7 @@ bool link(std::span<const std::byte> code, std::byte* out, VirtAddr at,
 
 }  // namespace
 
-PlacedCode::PlacedCode(const Plan& plan, VirtAddr start, VirtAddr moduleSlots, const Options& options,
+PlacedCode::PlacedCode(Plan& plan, VirtAddr start, VirtAddr moduleSlots, const Options& options,
                        const Progress& progress)
     : m_plan(plan) {
   emit(moduleSlots, options, progress);
@@ -63,16 +63,19 @@ void PlacedCode::emit(VirtAddr moduleSlots, const Options& options, const Progre
                                 .moduleSlots = moduleSlots,
                                 .codeBase = m_plan.codeBase,
                                 .threadSlot = options.threadSlot};
-  const auto& functions = m_plan.program.functions;
+  auto& functions = m_plan.program.functions;
   std::vector<std::size_t> chosen;
   for (std::size_t i = 0; i < functions.size(); ++i)
     if (functions[i].skip == format::SkipReason::None) chosen.push_back(i);
   m_copies.resize(chosen.size());
+  if (emitOptions.probes) m_blockEntries.resize(chosen.size());
   forEachIndex(
       chosen.size(), options.threads,
       [&](std::size_t i) {
-        m_copies[i] =
-            emitFunction(m_plan.program, functions[chosen[i]], m_plan.windows[chosen[i]], emitOptions);
+        Function& function = functions[chosen[i]];
+        m_copies[i] = emitFunction(m_plan.program, function, m_plan.windows[chosen[i]], emitOptions);
+        if (emitOptions.probes) m_blockEntries[i] = instrument::blockEntries(m_plan.program, function);
+        if (!options.poison) function.instructions = std::vector<Instruction>();
       },
       progress);
   RoutineSet routines;
@@ -109,6 +112,10 @@ void PlacedCode::place(VirtAddr start) {
     }
   }
   m_tablesEnd = {at};
+}
+
+void PlacedCode::letGoOfStretches() {
+  for (FunctionCode& copy : m_copies) copy.stretches = std::vector<Stretch>();
 }
 
 const FunctionCode* PlacedCode::copyOf(const Function& function) const {
@@ -183,7 +190,7 @@ bool PlacedCode::write(std::span<std::byte> bytes, VirtAddr address, unsigned th
     const bool reaches = link(copy.code, at(copy.place), copy.place, copy.references,
                               [&](const auto& reference) { return placeOf(reference, copy); });
     if (!reaches) outOfReach = true;
-    copy.references = {};
+    copy.references = std::vector<CodeBuilder::Reference>();
     if (!writeJumpTables(copy, bytes, address)) outOfReach = true;
     if (!copy.hasTable) return;
     writeDispatchTable(*copy.function, std::int64_t(copy.place.value - copy.tablePlace.value), copy.blocks,

@@ -8,15 +8,17 @@
 #include "instrument/analysis/indirect_targets.h"
 #include "instrument/emit/function_emitter.h"
 #include "instrument/emit/routines.h"
+#include "instrument/map/map_writer.h"
 #include "instrument/plan.h"
 
 namespace traceback::instrument {
 
-// In order of addresses: routines, copies, lookup tables (dispatch.h, table_jump.h). Refers to the plan.
+// In order of addresses: routines, copies, lookup tables (dispatch.h, table_jump.h). Refers to the plan,
+// whose functions lose their instructions, unless they are to be poisoned: as the copies grow, these go.
 class PlacedCode {
  public:
   // From `start` on. `moduleSlots`: where the ModuleSlots will be. `progress` goes from 0 to 1.
-  PlacedCode(const Plan& plan, VirtAddr start, VirtAddr moduleSlots, const Options& options,
+  PlacedCode(Plan& plan, VirtAddr start, VirtAddr moduleSlots, const Options& options,
              const Progress& progress);
 
   const std::vector<FunctionCode>& copies() const { return m_copies; }  // by original address
@@ -26,6 +28,11 @@ class PlacedCode {
   VirtAddr copyStart() const { return m_copyStart; }
   VirtAddr copyEnd() const { return m_copyEnd; }
   VirtAddr tablesEnd() const { return m_tablesEnd; }
+
+  // What the map says of each copy; none of a null map.
+  const std::vector<std::vector<format::BlockEntry>>& blockEntries() const { return m_blockEntries; }
+  // The copies' stretches are not asked for any more.
+  void letGoOfStretches();
 
   // The copy of an original address that other code may go to: the start of a block that is a head.
   std::optional<VirtAddr> copyAt(VirtAddr original) const;
@@ -42,8 +49,9 @@ class PlacedCode {
   VirtAddr placeOfTarget(VirtAddr target, const IndirectTargets& known) const;
   bool writeJumpTables(const FunctionCode& copy, std::span<std::byte> bytes, VirtAddr address) const;
 
-  const Plan& m_plan;
+  Plan& m_plan;
   std::vector<FunctionCode> m_copies;
+  std::vector<std::vector<format::BlockEntry>> m_blockEntries;
   std::vector<std::size_t> m_byPlace;
   Routines m_routines;
   VirtAddr m_routinesAt, m_copyStart, m_copyEnd, m_tablesEnd;

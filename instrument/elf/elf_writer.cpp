@@ -24,11 +24,11 @@ class Writer {
       : m_image(image),
         m_plan(plan),
         m_additions(additions),
-        m_file(image.bytes().begin(), image.bytes().end()),
         m_header(image.header()),
         m_segments(image.segments().begin(), image.segments().end()),
-        m_segment(additions.segment),
         m_sections(image) {
+    m_file.reserve(roomFor(image, additions));
+    m_file.assign(image.bytes().begin(), image.bytes().end());
     m_segmentOffset = roundedUp(m_file.size(), kPageSize);
   }
 
@@ -51,6 +51,31 @@ class Writer {
 
  private:
   static constexpr std::size_t kMostHeaders = 2;  // that are added
+
+  // About what the file will take, or somewhat more: where one of hundreds of megabytes grows, twice of that
+  // is there for a while.
+  static std::size_t roomFor(const ElfImage& image, const ElfAdditions& additions) {
+    constexpr std::size_t kRest = 1 << 16;
+    std::size_t old = 0, added = kRest + additions.segment.size();
+    for (const Elf64_Shdr& section : image.sections()) {
+      added += sizeof section;
+      if (section.sh_type == SHT_SYMTAB || section.sh_type == SHT_STRTAB || section.sh_type == SHT_DYNSYM)
+        old += image.contents(section).size();
+    }
+    for (const FilePart& part : additions.unloaded) added += part.bytes.size() + 16;
+    for (const AddedSymbol& symbol : additions.symbols) added += sizeof(Elf64_Sym) + symbol.name.size() + 1;
+    return image.bytes().size() + std::min(old, image.bytes().size()) + added;
+  }
+
+  // Of what was asked for, and what moved there.
+  std::size_t segmentSize() const { return m_additions.segment.size() + m_behind.size(); }
+  // Behind it, at a multiple of that; where it is in the segment.
+  std::size_t appendToSegment(std::span<const std::byte> bytes, std::size_t alignment) {
+    const std::size_t place = roundedUp(segmentSize(), alignment);
+    m_behind.resize(place - m_additions.segment.size());
+    m_behind.insert(m_behind.end(), bytes.begin(), bytes.end());
+    return place;
+  }
 
   std::unexpected<model::Error> error(std::string message) const {
     return model::fail(std::move(message), m_image.path());
@@ -117,10 +142,9 @@ class Writer {
         address = first.p_vaddr + (offset - first.p_offset);
         std::ranges::copy(bytes, m_file.begin() + static_cast<std::ptrdiff_t>(offset));
       } else {
-        m_segment.resize(roundedUp(m_segment.size(), stretch.alignment));
-        offset = m_segmentOffset + m_segment.size();
-        address = m_plan.segment.value + m_segment.size();
-        m_segment.insert(m_segment.end(), bytes.begin(), bytes.end());
+        const std::size_t place = appendToSegment(bytes, stretch.alignment);
+        offset = m_segmentOffset + place;
+        address = m_plan.segment.value + place;
       }
       const auto inside = [&](std::uint64_t at, std::uint64_t size) {
         return size != 0 && at >= stretch.offset && at + size <= stretch.offset + stretch.size;
@@ -177,12 +201,9 @@ class Writer {
     const Elf64_Rela added{.r_offset = preinit.array.value,
                            .r_info = ELF64_R_INFO(0, R_X86_64_RELATIVE),
                            .r_addend = static_cast<std::int64_t>(preinit.function.value)};
-    constexpr std::size_t kAlignment = 8;
-    m_segment.resize(roundedUp(m_segment.size(), kAlignment));
-    const std::uint64_t place = m_segment.size();
-    m_segment.insert(m_segment.end(), table->begin(), table->end());
+    const std::uint64_t place = appendToSegment(*table, alignof(Elf64_Rela));
     const auto bytes = std::as_bytes(std::span(&added, 1));
-    m_segment.insert(m_segment.end(), bytes.begin(), bytes.end());
+    m_behind.insert(m_behind.end(), bytes.begin(), bytes.end());
     setDynamic(DT_RELA, m_plan.segment.value + place);
     setDynamic(DT_RELASZ, *size + sizeof added);
     if (const auto index = relocationSection(m_image)) {
@@ -196,12 +217,9 @@ class Writer {
   }
 
   void appendSegment() {
-    std::size_t size = m_segmentOffset + m_segment.size() + kPageSize;
-    for (const FilePart& part : m_additions.unloaded) size += part.bytes.size() + 16;
-    m_file.reserve(size);
     m_file.resize(m_segmentOffset);
-    m_file.insert(m_file.end(), m_segment.begin(), m_segment.end());
-    m_segment = {};  // large, and done with
+    m_file.insert(m_file.end(), m_additions.segment.begin(), m_additions.segment.end());
+    m_file.insert(m_file.end(), m_behind.begin(), m_behind.end());
   }
 
   void changeSegments() {
@@ -220,7 +238,7 @@ class Writer {
     added.p_flags = PF_R | PF_X;
     added.p_offset = m_segmentOffset;
     added.p_vaddr = added.p_paddr = m_plan.segment.value;
-    added.p_filesz = added.p_memsz = m_segment.size();
+    added.p_filesz = added.p_memsz = segmentSize();
     added.p_align = kPageSize;
     // Behind the other PT_LOADs, which are sorted by address.
     if (m_plan.spareHeader)
@@ -300,7 +318,7 @@ class Writer {
   std::vector<std::byte> m_file;
   Elf64_Ehdr m_header;
   std::vector<Elf64_Phdr> m_segments;
-  std::vector<std::byte> m_segment;  // what was asked for, and what moved there
+  std::vector<std::byte> m_behind;  // what moved into the new segment, behind what was asked for
   SectionTable m_sections;
   std::vector<std::size_t> m_movedSections;  // into the new segment, to make way for the header table
   std::uint64_t m_segmentOffset = 0;

@@ -191,10 +191,10 @@ std::ptrdiff_t Function::instructionAt(VirtAddr address) const {
 }
 
 BlockIndex Function::blockAt(VirtAddr address) const {
-  const auto i = instructionAt(address);
-  if (i < 0) return kNone;
-  const auto it = std::ranges::lower_bound(blocks, std::uint32_t(i), {}, &Block::first);
-  return it != blocks.end() && it->first == std::uint32_t(i) ? BlockIndex(it - blocks.begin()) : kNone;
+  if (!contains(address)) return kNone;
+  const auto offset = std::uint32_t(address.value - start.value);
+  const auto it = std::ranges::lower_bound(blocks, offset, {}, &Block::offset);
+  return it != blocks.end() && it->offset == offset ? BlockIndex(it - blocks.begin()) : kNone;
 }
 
 BlockIndex Function::onward(const Block& block, unsigned edge) const {
@@ -215,12 +215,14 @@ void buildFlowGraph(Function& f, bool openHeads) {
   const Leaders leaders = findLeaders(f);
   const std::size_t n = f.instructions.size();
   f.blocks.clear();
+  f.blocks.reserve(std::size_t(std::ranges::count_if(leaders.leader, [](auto leads) { return leads != 0; })));
   std::vector<BlockIndex> blockAt(n, kNone);
   for (std::size_t i = 0; i < n; ++i) {
     if (leaders.leader[i]) {
       if (!f.blocks.empty()) f.blocks.back().end = std::uint32_t(i);
       Block block;
       block.first = std::uint32_t(i);
+      block.offset = std::uint32_t(f.instructions[i].address.value - f.start.value);
       block.flags = leaders.flags[i];
       block.head = leaders.forced[i] != 0;
       block.open = openHeads && block.head && (leaders.forced[i] & kClosed) == 0;

@@ -17,6 +17,7 @@ inline constexpr BlockIndex kNone = 0xFFFF'FFFF;
 struct Block {
   std::uint32_t first = 0;  // instructions [first, end) of the function
   std::uint32_t end = 0;
+  std::uint32_t offset = 0;  // from the function's start
   format::BlockEnd kind = format::BlockEnd::FallThrough;
   std::uint16_t flags = 0;                      // format::BlockFlag
   BlockIndex successor[2] = {kNone, kNone};     // Branch: taken, not taken; kNone: outside the function
@@ -80,7 +81,7 @@ struct Function {
   bool named = false;  // a pointer may lead to it, or another module
   std::uint32_t outsideJumps = 0;  // jumps of other functions to its start: direct ones, and by their tables
   std::uint32_t directCalls = 0;  // to its start
-  std::vector<Instruction> instructions;
+  std::vector<Instruction> instructions;  // large: none, once its copy is emitted
   std::vector<VirtAddr> landingPads;
   std::vector<VirtAddr> outsideTargets;  // interior addresses that other code jumps to, or any calls; sorted
   // Places in it that indirect jumps may go to, its own and those of its kin, as far as known; sorted.

@@ -44,33 +44,11 @@ std::uint32_t targetOf(const Instruction& last) {
   }
 }
 
-void addBlocks(Tables& out, std::span<const Function> functions, const Function& f) {
+// Where its blocks stand in the map, from its first one on.
+std::vector<std::uint32_t> positionsOf(const Function& f) {
   std::vector<std::uint32_t> position(f.blocks.size(), kNoBlock);
   for (std::uint32_t i = 0; i < f.order.size(); ++i) position[f.order[i]] = i;
-  for (const Dag& dag : f.dags) out.dags.push_back({dag.code, position[dag.head], 0, dag.bits, 0});
-  for (const BlockIndex b : f.order) {
-    const Block& block = f.blocks[b];
-    const Instruction& last = f.lastOf(block);
-    BlockEntry entry{};
-    entry.start = std::uint32_t(f.instructions[block.first].address.value);
-    entry.size = std::uint32_t(last.end().value) - entry.start;
-    entry.target = targetOf(last);
-    for (int i = 0; i < 2; ++i)
-      entry.successor[i] = block.successor[i] == kNone ? kNoBlock : position[block.successor[i]];
-    entry.bit = block.bit;
-    entry.end = block.kind;
-    entry.flags = block.flags;
-    if (block.head) entry.flags |= kBlockHead;
-    if (block.kind == BlockEnd::Branch && block.bit != kNoBit && block.bitEdge == 0)
-      entry.flags |= kBlockBitTaken;
-    if (block.passesEntry) {
-      entry.flags |= kBlockPassesEntry;
-      if (block.bySlot) entry.successor[1] = std::uint32_t(functions[block.callee].start.value);
-    }
-    if (f.passesHead(block, 0)) entry.flags |= kBlockPassesHead0;
-    if (f.passesHead(block, 1)) entry.flags |= kBlockPassesHead1;
-    out.blocks.push_back(entry);
-  }
+  return position;
 }
 
 FunctionEntry entryFor(Tables& out, const Function& f) {
@@ -133,10 +111,49 @@ std::vector<AddressEntry> addressEntries(const FunctionCode& copy) {
   return out;
 }
 
+std::vector<BlockEntry> blockEntries(const Program& program, const Function& f) {
+  const std::vector<std::uint32_t> position = positionsOf(f);
+  std::vector<BlockEntry> out;
+  out.reserve(f.order.size());
+  for (const BlockIndex b : f.order) {
+    const Block& block = f.blocks[b];
+    const Instruction& last = f.lastOf(block);
+    BlockEntry entry{};
+    entry.start = std::uint32_t(f.instructions[block.first].address.value);
+    entry.size = std::uint32_t(last.end().value) - entry.start;
+    entry.target = targetOf(last);
+    for (int i = 0; i < 2; ++i)
+      entry.successor[i] = block.successor[i] == kNone ? kNoBlock : position[block.successor[i]];
+    entry.bit = block.bit;
+    entry.end = block.kind;
+    entry.flags = block.flags;
+    if (block.head) entry.flags |= kBlockHead;
+    if (block.kind == BlockEnd::Branch && block.bit != kNoBit && block.bitEdge == 0)
+      entry.flags |= kBlockBitTaken;
+    if (block.passesEntry) {
+      entry.flags |= kBlockPassesEntry;
+      if (block.bySlot) entry.successor[1] = std::uint32_t(program.functions[block.callee].start.value);
+    }
+    if (f.passesHead(block, 0)) entry.flags |= kBlockPassesHead0;
+    if (f.passesHead(block, 1)) entry.flags |= kBlockPassesHead1;
+    out.push_back(entry);
+  }
+  return out;
+}
+
 std::vector<std::byte> writeMap(const Program& program, std::span<const FunctionCode> copies,
+                                std::span<const std::vector<BlockEntry>> blocks,
                                 std::span<const std::vector<AddressEntry>> addresses, std::uint32_t codeSpan,
                                 bool nullMode) {
+  const auto sizeOf = [](const auto& lists) {
+    std::size_t size = 0;
+    for (const auto& list : lists) size += list.size();
+    return size;
+  };
   Tables tables;
+  tables.functions.reserve(program.functions.size());
+  tables.blocks.reserve(sizeOf(blocks));
+  tables.addresses.reserve(sizeOf(addresses));
   std::size_t next = 0;
   for (const Function& f : program.functions) {
     FunctionEntry entry = entryFor(tables, f);
@@ -144,7 +161,11 @@ std::vector<std::byte> writeMap(const Program& program, std::span<const Function
       const FunctionCode& copy = copies[next];
       entry.copy = copy.place.value;
       entry.copySize = std::uint32_t(copy.code.size());
-      if (!nullMode) addBlocks(tables, program.functions, f);
+      if (!nullMode) {
+        const std::vector<std::uint32_t> position = positionsOf(f);
+        for (const Dag& dag : f.dags) tables.dags.push_back({dag.code, position[dag.head], 0, dag.bits, 0});
+        tables.blocks.insert(tables.blocks.end(), blocks[next].begin(), blocks[next].end());
+      }
       tables.addresses.insert(tables.addresses.end(), addresses[next].begin(), addresses[next].end());
       ++next;
     }
@@ -167,12 +188,15 @@ std::vector<std::byte> writeMap(const Program& program, std::span<const Function
   header.stringBytes = std::uint32_t(tables.strings.bytes().size());
 
   std::vector<std::byte> out;
+  const auto strings = std::as_bytes(std::span(tables.strings.bytes()));
+  out.reserve(sizeof header + std::as_bytes(std::span(tables.functions)).size() +
+              std::as_bytes(std::span(tables.dags)).size() + std::as_bytes(std::span(tables.blocks)).size() +
+              std::as_bytes(std::span(tables.addresses)).size() + strings.size());
   append(out, std::vector{header});
   append(out, tables.functions);
   append(out, tables.dags);
   append(out, tables.blocks);
   append(out, tables.addresses);
-  const auto strings = std::as_bytes(std::span(tables.strings.bytes()));
   out.insert(out.end(), strings.begin(), strings.end());
   return out;
 }
