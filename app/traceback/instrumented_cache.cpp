@@ -253,7 +253,7 @@ model::Result<InstrumentedCache::Known> InstrumentedCache::makeEntry(
   if (indexNameOf(file, use) != name) return model::fail("changed while it was read", path.string());
   if (!writeEntry(entry, m_folder / "making", kHasCopy + object->string()))
     return model::fail(std::format("cannot be written: {}", std::strerror(errno)), entry.string());
-  return Known{.copy = m_folder / "objects" / *object, .reason = {}};
+  return Known{.copy = m_folder / "objects" / *object, .reason = {}, .isNew = true};
 }
 
 model::Result<void> InstrumentedCache::prepareForRenewal() const {

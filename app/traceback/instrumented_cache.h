@@ -32,6 +32,7 @@ class InstrumentedCache {
   struct Known {
     std::filesystem::path copy;  // empty if the file stays as it is
     std::string reason;          // why it does
+    bool isNew = false;          // it was made just now
   };
 
   // `root` holds all parts, under one limit. `flavour` tells apart what decides the result beside the file.

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "app/traceback/ahead.h"
 #include "app/traceback/command.h"
 #include "app/traceback/on_demand.h"
 #include "app/traceback/own_interrupts.h"
@@ -36,7 +37,7 @@ void becomeOrdinary() {
 void addPrepare(CLI::App& app, Action& chosen) {
   struct Call {
     std::string cache, file;
-    bool program = false;
+    bool program = false, ahead = false;
     std::int32_t threadSlot = format::kThreadSlot;
   };
   auto call = std::make_shared<Call>();
@@ -44,6 +45,7 @@ void addPrepare(CLI::App& app, Action& chosen) {
   command->group("");  // not listed
   command->add_option("--cache", call->cache)->required();
   command->add_flag("--program", call->program);
+  command->add_flag("--ahead", call->ahead);  // and the libraries of a program, if it was not known
   command->add_option("--thread-slot", call->threadSlot);  // of the process's program
   command->add_option("FILE", call->file)->required();
   command->callback([call, &chosen] {
@@ -54,9 +56,13 @@ void addPrepare(CLI::App& app, Action& chosen) {
       if (!options || !cache) return kBadCall;
       options->threadSlot = call->threadSlot;
       using Use = InstrumentedCache::Use;
+      const Use use = call->program ? Use::Execute : Use::Load;
       // Silent: the reason is in the cache, and standard error is the program's.
-      return prepare(*cache, call->file, call->program ? Use::Execute : Use::Load, *options) ? kDone
-                                                                                             : kBadInput;
+      const auto known = prepare(*cache, call->file, use, *options);
+      if (!known) return kBadInput;
+      if (call->ahead && call->program && known->isNew)
+        prepareLibraries(*cache, call->file, *options, [](const std::string&) { return true; });
+      return kDone;
     };
   });
 }

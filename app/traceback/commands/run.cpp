@@ -9,6 +9,7 @@
 #include <cstring>
 #include <format>
 
+#include "app/traceback/ahead.h"
 #include "app/traceback/command.h"
 #include "app/traceback/environment_list.h"
 #include "app/traceback/installation.h"
@@ -225,7 +226,8 @@ int runProgram(const RunCall& call, const std::vector<std::string>& words) {
     return runAsItIs(prepared.error());
   if (goesByWhatIsKept) learnAndRenew(installation->program, *cache, *options);
   removeFormerRings(goesByWhatIsKept);
-  // Each process has its files instrumented when it loads them; only here is there somebody to tell.
+  // Each process has its files instrumented when it loads them, if they are not yet; only here is there
+  // somebody to tell.
   std::error_code error;
   const fs::path file = fs::canonical(*program, error);
   if (!error && isChosen(call, file) && access(file.c_str(), R_OK) != 0) {
@@ -236,6 +238,8 @@ int runProgram(const RunCall& call, const std::vector<std::string>& words) {
       sayUntraced(known.error().text());
     } else if (known->copy.empty()) {
       sayUntraced(known->reason);
+    } else if (known->isNew) {
+      prepareLibraries(*cache, file, *options, [&](const fs::path& path) { return isChosen(call, path); });
     }
   }
   if (auto set = setEnvironment(call, *installation, *cache, *options); !set) return complain(set.error());

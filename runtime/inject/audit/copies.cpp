@@ -95,9 +95,11 @@ Known readEntry(const char* entry, LongPath& copy) {
 void haveItMade(const char* file, bool program) {
   Text<40> slot;
   slot.add("--thread-slot=-").add(static_cast<std::uint64_t>(-std::int64_t{settings.threadSlot}));
-  const char* arguments[9] = {settings.collector, "prepare", "--cache", settings.cache, slot.c_str()};
+  const char* arguments[10] = {settings.collector, "prepare", "--cache", settings.cache, slot.c_str()};
   unsigned count = 5;
   if (program) arguments[count++] = "--program";
+  const auto isSet = [](const char* patterns) { return patterns != nullptr && *patterns != 0; };
+  if (!isSet(settings.only) && !isSet(settings.exclude)) arguments[count++] = "--ahead";
   arguments[count++] = "--";
   arguments[count] = file;
   const SignalsBlocked blocked;
